@@ -54,8 +54,6 @@ final class LogEvacuation {
     private static final long SHORT_FSYNC_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     /** Number of regions visited or replaced each time the lock is held. */
     private static final int SLICE = 512;
-    /** Number of entries that are loaded from memory together. A processor core can wait for about ten cache lines. */
-    private static final int LOADED_TOGETHER = 16;
     /** The lead that log writes may have over heap writes, in minimum distances between checkpoints. */
     private static final int BURST = 4;
 
@@ -95,8 +93,6 @@ final class LogEvacuation {
 
     private long startLsn;
     private long heapBytes;
-    /** The results of {@link LogSegments#load}, kept only so that the compiler does not omit its reads. */
-    private int loaded;
 
     LogEvacuation(StoreState state, CommitQueue queue, HeapSpace space, Provisioner provisioner, Flusher flusher) {
         this.state = state;
@@ -423,10 +419,9 @@ final class LogEvacuation {
         entries.start();
         for (Run run : runs) {
             for (int i = 0; i < run.count(); i++) {
-                if (i % LOADED_TOGETHER == 0) {
-                    int at = run.at() + i;
-                    loaded += state.log.load(
-                            regions, at, Math.min(at + LOADED_TOGETHER, run.at() + run.count()), untilLsn);
+                if (i % LogSegments.LOADED_TOGETHER == 0) {
+                    int loaded = Math.min(LogSegments.LOADED_TOGETHER, run.count() - i);
+                    state.log.load(regions, run.at() + i, loaded, untilLsn);
                 }
                 long region = regions[run.at() + i];
                 try {

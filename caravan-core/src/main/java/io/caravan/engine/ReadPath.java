@@ -9,6 +9,7 @@ import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
+import io.caravan.wal.LogSegments;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.function.Function;
@@ -99,6 +100,10 @@ final class ReadPath {
             copyRegions(pinned, start, cursor, regions, count);
             for (int i = 0; i < count; i++) {
                 int at = newestFirst ? count - 1 - i : i;
+                if (i % LogSegments.LOADED_TOGETHER == 0) {
+                    int loaded = Math.min(LogSegments.LOADED_TOGETHER, count - i);
+                    state.log.load(regions, newestFirst ? at + 1 - loaded : at, loaded, committed.position());
+                }
                 if (!stream.next(start + at, read(pinned, regions[at], start + at))) {
                     return false;
                 }

@@ -35,6 +35,8 @@ import org.jspecify.annotations.Nullable;
  * of an older segment, which recovery correctly treats as unused.
  */
 public final class LogSegments implements AutoCloseable {
+    /** The number of entries for which {@link #load} is useful. A processor core waits for about ten cache lines. */
+    public static final int LOADED_TOGETHER = 16;
     /** The bytes of an entry that {@link #load} loads. The processor loads later bytes in time without help. */
     private static final int LOADED_BYTES = 512;
 
@@ -126,30 +128,31 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Loads entries into the processor's caches, all at once. Copying them one after the other would wait for the memory
-     * at each entry. Skips entries that cannot be read.
+     * Loads entries into the processor's caches together. Copying them one after the other without this call would wait
+     * for the memory at each entry. Skips entries that are not in the log, or cannot be read.
      *
-     * @param regions the regions of the entries, at the indexes from {@code from} (inclusive) to {@code to} (exclusive)
+     * @param regions the regions of the entries, of which {@code count} from the index {@code from} on are loaded
      * @param near a position near all entries of the log; see {@link Region#entryLsn}
-     * @return a meaningless number; the compiler may omit the reads if it is not used
      */
-    public int load(long[] regions, int from, int to, long near) {
-        int sum = 0;
+    public void load(long[] regions, int from, int count, long near) {
         int at = from;
-        while (at < to) {
+        while (at < from + count) {
             int start = at;
             long number = segmentOf(regions[start], near);
-            while (at < to && segmentOf(regions[at], near) == number) {
+            while (at < from + count && segmentOf(regions[at], near) == number) {
                 at++;
             }
             LogSegment segment = files.get(number);
-            sum += segment == null ? 0 : segment.load(geometry, regions, start, at, near);
+            // A single entry is loaded by its copy just as fast.
+            if (segment != null && at > start + 1) {
+                segment.load(geometry, regions, start, at, near);
+            }
         }
-        return sum;
     }
 
+    /** Returns the number of the segment that contains a region, or -1 if the region is in the heap. */
     private long segmentOf(long region, long near) {
-        return geometry.segmentOf(Region.entryLsn(region, near));
+        return Region.isInLog(region) ? geometry.segmentOf(Region.entryLsn(region, near)) : -1;
     }
 
     /**
@@ -422,23 +425,23 @@ public final class LogSegments implements AutoCloseable {
         }
 
         /** Loads entries of the segment if it is open; see {@link LogSegments#load}. */
-        int load(LogGeometry geometry, long[] regions, int from, int to, long near) {
+        void load(LogGeometry geometry, long[] regions, int from, int to, long near) {
             StampedLock lock = lockOfThread();
             long stamp = lock.tryReadLock();
-            int sum = 0;
+            if (stamp == 0) {
+                return;
+            }
             try {
-                for (int i = from; i < to && stamp != 0; i++) {
-                    int offset = geometry.offsetOf(Region.entryLsn(regions[i], near));
-                    sum += mapping.load(offset, Math.min(Region.entryBytes(regions[i]), LOADED_BYTES));
+                for (int i = from; i < to; i++) {
+                    long lsn = Region.entryLsn(regions[i], near);
+                    int bytes = Math.min(Region.entryBytes(regions[i]), LOADED_BYTES);
+                    mapping.load(geometry.offsetOf(lsn), Math.min(bytes, geometry.remaining(lsn)));
                 }
             } catch (InternalError unreadable) {
                 // Copying the entry fails, too, and reports it.
             } finally {
-                if (stamp != 0) {
-                    lock.unlockRead(stamp);
-                }
+                lock.unlockRead(stamp);
             }
-            return sum;
         }
 
         /** Successive threads get locks that are not next to each other in memory. */

@@ -387,9 +387,9 @@ public final class FaultStorage implements Storage {
                 }
 
                 @Override
-                public int load(int at, int bytes) {
+                public void load(int at, int bytes) {
                     requireReadable(at, bytes);
-                    return mapping.load(at, bytes);
+                    mapping.load(at, bytes);
                 }
 
                 private void requireReadable(int at, int bytes) {
