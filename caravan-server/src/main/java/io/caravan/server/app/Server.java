@@ -26,7 +26,6 @@ import io.caravan.server.net.Network;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.protocol.http.HttpProtocol;
 import io.caravan.server.protocol.http.Routes;
-import io.caravan.server.protocol.http.ServerContext;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.ServerStatus;
 import java.io.IOException;
@@ -129,7 +128,7 @@ public final class Server implements AutoCloseable {
         }
         RespProtocol resp = listen(opened, backups, disk);
         if (http != null) {
-            http.serve(new ServerContext(opened, archiver, restores, backups, resp::clients, settings));
+            http.serve(new HttpProtocol.Services(opened, archiver, restores, backups, resp::clients, settings));
         }
     }
 

@@ -33,11 +33,10 @@ final class ArchiveEndpoints {
      * A part that does not exist is null.
      */
     static void status(HttpExchange exchange) {
-        RestoreService restores = exchange.served().restores();
+        RestoreService restores = exchange.protocol.served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
-        Map<String, Object> fields =
-                Response.fields("archive", exchange.protocol().archive());
+        Map<String, Object> fields = Response.fields("archive", exchange.protocol.archive());
         fields.put(
                 "drills",
                 drills == null ? null : Response.fields("failures", drills.failures(), "last", drills.last()));
@@ -90,7 +89,7 @@ final class ArchiveEndpoints {
      */
     static void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         exchange.require(Permission.READ, name);
         OptionalLong generation =
                 query.get("generation") == null ? OptionalLong.empty() : OptionalLong.of(query.number("generation", 0));
@@ -124,7 +123,7 @@ final class ArchiveEndpoints {
     }
 
     private static RestoreService service(HttpExchange exchange) {
-        RestoreService restores = exchange.served().restores();
+        RestoreService restores = exchange.protocol.served().restores();
         if (restores == null) {
             throw new Problem(404, "no_archive", "this server has no archive: start it with --archive");
         }

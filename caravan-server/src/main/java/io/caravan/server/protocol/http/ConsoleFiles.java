@@ -64,14 +64,14 @@ public final class ConsoleFiles {
     }
 
     public void file(HttpExchange exchange) {
-        String path = exchange.request().path().substring(PREFIX.length());
+        String path = exchange.request.path.substring(PREFIX.length());
         String name = path.isEmpty() ? "index.html" : path;
         exchange.respond(() -> {
             File file = files.computeIfAbsent(name, ConsoleFiles::read);
             if (file == null) {
                 throw new Problem(404, "unknown_path", "the console has no such file; it begins at " + PREFIX);
             }
-            boolean known = exchange.request().hasTag(file.etag());
+            boolean known = exchange.request.hasTag(file.etag());
             Response response = new Response(known ? 304 : 200)
                     .header("ETag", file.etag())
                     .header("Cache-Control", "no-cache")

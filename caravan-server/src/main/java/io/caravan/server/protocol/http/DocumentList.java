@@ -30,7 +30,7 @@ final class DocumentList {
     private DocumentList() {}
 
     static void list(HttpExchange exchange) {
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         Cursor cursor = Cursor.of(query);
         int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
         Wanted wanted = new Wanted(bytes(query.get("prefix")), bytes(query.get("delimiter")), query.flag("sizes"));
@@ -74,7 +74,7 @@ final class DocumentList {
         List<Map<String, Object>> listed = new ArrayList<>();
         Map<String, Long> groups = new TreeMap<>();
         for (ScanPage.Found found : page.documents()) {
-            if (found.name().startsWith(wanted.prefix()) && exchange.principal().may(Permission.READ, found.name())) {
+            if (found.name().startsWith(wanted.prefix()) && exchange.principal.may(Permission.READ, found.name())) {
                 String group = wanted.group(found.name());
                 if (group != null) {
                     groups.merge(group, 1L, Long::sum);
@@ -89,7 +89,7 @@ final class DocumentList {
         }
         response.put("run", documents.run());
         response.put("incomplete", documents.incomplete());
-        response.put("cursor", Cursor.text(exchange.protocol().cluster, page.next()));
+        response.put("cursor", Cursor.text(exchange.protocol.cluster, page.next()));
         return response;
     }
 

@@ -66,7 +66,7 @@ final class EventStream extends LiveRead {
 
     /** Runs a turn of this stream after those of the other streams that wait at the same position. */
     private void join(Runnable turn) {
-        SharedEvents.join(request.position(), exchange.protocol(), joined -> shared = joined, turn);
+        SharedEvents.join(request.position(), exchange.protocol, joined -> shared = joined, turn);
     }
 
     private void readAlone(boolean last) {

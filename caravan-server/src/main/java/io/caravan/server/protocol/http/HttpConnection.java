@@ -6,19 +6,29 @@ import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.util.ByteProcessor;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * the socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only
  * a read detects that the client has disconnected.
  */
-public final class HttpConnection extends Connection {
+final class HttpConnection extends Connection {
     private static final String SCHEME = "Bearer ";
 
     /** Maximum number of body parts before the other connections of the event loop get their turn. */
@@ -35,7 +45,8 @@ public final class HttpConnection extends Connection {
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     final HttpProtocol protocol;
-    private final RequestDecoder decoder = new RequestDecoder(this::busy);
+    /** Precedes this handler in the pipeline. */
+    final Decoder decoder = new Decoder(this::busy);
     /** The last valid token, so that later requests of a client need no cryptographic hash of it. */
     private byte[] lastToken = {};
 
@@ -51,7 +62,7 @@ public final class HttpConnection extends Connection {
 
     private boolean inputEnded;
 
-    public HttpConnection(Channel channel, HttpProtocol protocol, ConnectionMemory memory) {
+    HttpConnection(Channel channel, HttpProtocol protocol, ConnectionMemory memory) {
         super(channel, memory);
         this.protocol = protocol;
         memory.onRoom(() -> {
@@ -66,11 +77,6 @@ public final class HttpConnection extends Connection {
 
     ConnectionMemory memory() {
         return memory;
-    }
-
-    /** Returns the decoder, which precedes this handler in the pipeline. */
-    public RequestDecoder decoder() {
-        return decoder;
     }
 
     /** Whether the bytes of later requests must wait. Bytes after the last request are discarded instead. */
@@ -105,7 +111,7 @@ public final class HttpConnection extends Connection {
     private void resume() {
         decoder.resume();
         readMore();
-        if (inputEnded && exchange == null && !decoder.holding()) {
+        if (inputEnded && exchange == null && decoder.holding == null) {
             end(false);
         }
     }
@@ -118,19 +124,17 @@ public final class HttpConnection extends Connection {
 
     private void readMore() {
         if (exchange == null) {
-            memory.settle(
-                    decoder.heldBytes()
-                            + (incoming == null ? 0 : incoming.request().heldBytes()),
-                    true);
+            long arrived = incoming == null ? 0 : decoder.headBytes + incoming.request.bodyMemory();
+            memory.settle(decoder.heldBytes() + arrived, true);
         }
-        channel.config().setAutoRead(!closing && !decoder.holding() && memory.mayRead());
+        channel.config().setAutoRead(!closing && decoder.holding == null && memory.mayRead());
     }
 
     private void begin(HttpRequest head) {
         try {
             incoming = protocol.admit(head, this);
-            memory.hold(incoming.request().headBytes());
-            if (incoming.request().expectsContinue()) {
+            memory.hold(decoder.headBytes);
+            if (incoming.request.expectsContinue()) {
                 incoming.sendContinue();
             }
         } catch (Problem rejected) {
@@ -143,11 +147,11 @@ public final class HttpConnection extends Connection {
      * to all clients, but may return more data to clients with a token. Throws {@link Problem} if the client has no
      * valid token or lacks the permission.
      */
-    Principal authorize(Route route, Request request) {
+    Principal authorize(Route route, Request asked) {
         if (!protocol.authenticator.required()) {
             return Principal.ANYONE;
         }
-        Principal principal = principal(request.headers().get(HttpHeaderNames.AUTHORIZATION));
+        Principal principal = principal(asked.headers.get(HttpHeaderNames.AUTHORIZATION));
         Permission permission = route.permission();
         if (permission == null) {
             return principal == null ? Principal.ANONYMOUS : principal;
@@ -156,7 +160,7 @@ public final class HttpConnection extends Connection {
             throw Problem.unauthorized("send a valid token: Authorization: Bearer <token>");
         }
         if (route.aboutDocument()) {
-            check(principal, permission, StreamName.of(route.rest(request.path())));
+            check(principal, permission, StreamName.of(route.rest(asked.path)));
         } else if (!principal.may(permission)) {
             throw Problem.forbidden(principal, permission, "");
         }
@@ -206,7 +210,7 @@ public final class HttpConnection extends Connection {
             if (content.decoderResult().isFailure()) {
                 throw Request.malformed(content.decoderResult().cause());
             }
-            memory.hold(arriving.request().add(content.content()));
+            memory.hold(arriving.request.add(content.content()));
         } catch (Problem rejected) {
             reject(arriving, rejected);
             return;
@@ -238,7 +242,7 @@ public final class HttpConnection extends Connection {
 
     /** Starts the next request, if the current request is over and there is space for another response. */
     private void next() {
-        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !memory.mayReply(0)) {
+        if (exchange == null || !exchange.over || closing || !channel.isWritable() || !memory.mayReply(0)) {
             return;
         }
         exchange = null;
@@ -247,7 +251,7 @@ public final class HttpConnection extends Connection {
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (exchange != null && !exchange.over()) {
+        if (exchange != null && !exchange.over) {
             exchange.continueIfWritable();
         } else {
             next();
@@ -266,14 +270,13 @@ public final class HttpConnection extends Connection {
     }
 
     private boolean unfinished() {
-        return incoming != null || decoder.begun();
+        return incoming != null || decoder.begun;
     }
 
     @Override
     public void requestTimedOut() {
         if (unfinished()) {
-            Problem problem = new Problem(408, "request_timeout", "the rest of the request did not arrive in time");
-            reject(NO_HEAD, problem);
+            reject(NO_HEAD, new Problem(408, "request_timeout", "the rest of the request did not arrive in time"));
         } else {
             end(false);
         }
@@ -287,25 +290,21 @@ public final class HttpConnection extends Connection {
         inputEnded = true;
         if (exchange != null) {
             exchange.drain();
-        } else if (!decoder.holding()) {
+        } else if (decoder.holding == null) {
             end(false);
         }
     }
 
     @Override
     public void end() {
-        if (exchange != null && !exchange.over()) {
+        if (exchange != null && !exchange.over) {
             exchange.drain();
         } else if (incoming == null) {
             end(false);
         }
     }
 
-    /**
-     * Closes the connection after all written data has been sent.
-     *
-     * @param unread whether unread bytes of a request may still arrive
-     */
+    /** Closes the connection after all written data has been sent. Bytes of a request may still arrive if unread. */
     private void end(boolean unread) {
         if (!closing) {
             closeWhenSent(unread ? () -> LINGER : null);
@@ -318,6 +317,146 @@ public final class HttpConnection extends Connection {
         incoming = null;
         if (exchange != null) {
             exchange.gone();
+        }
+    }
+
+    /**
+     * Decodes requests, and rejects ambiguous ones. Bytes that arrive while a request is being handled are held back:
+     * they are counted but not decoded, because small requests, once decoded, would take many times the memory of their
+     * bytes.
+     */
+    static final class Decoder extends HttpRequestDecoder {
+        /** Enough for a query and a name of maximum length, even if every byte of the name is percent-encoded. */
+        static final int MAX_LINE_BYTES = 8 * 1024;
+
+        static final int MAX_HEADER_BYTES = 16 * 1024;
+        private static final int MAX_PART_BYTES = 64 * 1024;
+        /** Maximum number of headers; limited because a header takes many times as much memory as its bytes. */
+        private static final int MAX_HEADERS = 128;
+        /** Approximate memory that a header takes in addition to its bytes. */
+        private static final int HEADER_OVERHEAD_BYTES = 128;
+
+        private final BooleanSupplier busy;
+        /** The number of headers in the head or trailer that is arriving. */
+        private final int[] headers;
+        /** The context of the decoder while bytes are held back; null otherwise. */
+        private @Nullable ChannelHandlerContext holding;
+        /** Whether part of a head, or of a chunk of a body, has arrived. */
+        private boolean begun;
+        /** Whether the last request has been decoded completely. */
+        private boolean whole;
+        /** The number of decoded bytes of an incomplete head or chunk. */
+        private long begunBytes;
+        /** The approximate memory that the last complete head takes. */
+        private long headBytes;
+
+        /** Creates a decoder. Bytes that arrive while {@code busy} returns true are held back until {@link #resume}. */
+        Decoder(BooleanSupplier busy) {
+            this(busy, new int[1]);
+        }
+
+        private Decoder(BooleanSupplier busy, int[] headers) {
+            super(new HttpDecoderConfig()
+                    .setMaxInitialLineLength(MAX_LINE_BYTES)
+                    .setMaxHeaderSize(MAX_HEADER_BYTES)
+                    .setMaxChunkSize(MAX_PART_BYTES)
+                    .setHeadersFactory(limited(DefaultHttpHeadersFactory.headersFactory(), headers))
+                    .setTrailersFactory(limited(DefaultHttpHeadersFactory.trailersFactory(), headers))
+                    .setAllowDuplicateContentLengths(false)
+                    .setStrictLineParsing(true)
+                    .setUseRfc9112TransferEncoding(true));
+            this.busy = busy;
+            this.headers = headers;
+        }
+
+        /** Limits the number of headers. A header over the limit is rejected before it takes memory. */
+        private static HttpHeadersFactory limited(DefaultHttpHeadersFactory usual, int[] count) {
+            return usual.withNameValidator(name -> {
+                if (++count[0] > MAX_HEADERS) {
+                    throw new TooLongHttpHeaderException("more than " + MAX_HEADERS + " headers");
+                }
+                usual.getNameValidator().validateName(name);
+            });
+        }
+
+        /** Returns the approximate memory that the held-back bytes and an incomplete head take. */
+        private long heldBytes() {
+            return actualReadableBytes() + (begun ? begunMemory() : 0);
+        }
+
+        private long begunMemory() {
+            return begunBytes + (long) headers[0] * HEADER_OVERHEAD_BYTES;
+        }
+
+        /** Decodes the held-back bytes, up to the end of the next request. */
+        private void resume() {
+            ChannelHandlerContext context = holding;
+            if (context == null) {
+                return;
+            }
+            holding = null;
+            try {
+                channelRead(context, Unpooled.EMPTY_BUFFER);
+            } catch (Exception | Error broken) {
+                // A Netty pipeline handles an exception from a handler in the same way.
+                context.fireExceptionCaught(broken);
+            }
+        }
+
+        @Override
+        protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
+            if (busy.getAsBoolean()) {
+                if (whole && skipLineEnds(in)) {
+                    return;
+                }
+                holding = context;
+                // Without this call, Netty would read the socket several more times.
+                context.channel().config().setAutoRead(false);
+                return;
+            }
+            int decoded = out.size();
+            int readable = in.readableBytes();
+            super.decode(context, in, out);
+            begunBytes += readable - in.readableBytes();
+            begun = out.size() == decoded;
+            if (!begun) {
+                whole = out.get(out.size() - 1) instanceof LastHttpContent;
+                if (out.get(decoded) instanceof HttpRequest) {
+                    headBytes = begunMemory();
+                }
+                headers[0] = 0;
+                begunBytes = 0;
+            }
+        }
+
+        /**
+         * Skips line ends between requests, which have no meaning. Returns false if other bytes follow. If line ends
+         * were held back, the server would not read the socket, and might not detect that the client has disconnected.
+         */
+        private static boolean skipLineEnds(ByteBuf in) {
+            int next = in.forEachByte(ByteProcessor.FIND_NON_CRLF);
+            in.readerIndex(next < 0 ? in.writerIndex() : next);
+            return next < 0;
+        }
+
+        /** Suppresses the read that Netty's decoder would request while bytes are held back. */
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) throws Exception {
+            if (holding == null) {
+                super.channelReadComplete(context);
+            } else {
+                context.fireChannelReadComplete();
+            }
+        }
+
+        /** Keeps the held-back bytes when the client shuts down its output, but Netty's decoder would decode them. */
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+            if (event instanceof ChannelInputShutdownEvent && holding != null) {
+                context.fireUserEventTriggered(event);
+            } else {
+                super.userEventTriggered(context, event);
+            }
         }
     }
 }

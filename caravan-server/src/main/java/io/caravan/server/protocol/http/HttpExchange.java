@@ -22,7 +22,6 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
@@ -48,7 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>An endpoint uses {@link #atEnd} to release resources when the response is complete or the client has disconnected.
  */
-public final class HttpExchange {
+final class HttpExchange {
     private static final Logger LOG = LoggerFactory.getLogger(HttpExchange.class);
 
     /**
@@ -58,20 +57,25 @@ public final class HttpExchange {
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
+    final HttpProtocol protocol;
+    final ConnectionMemory memory;
+    final Request request;
+    final Route route;
+    final Principal principal;
+    /** The name in the metrics, which an endpoint may change before it responds. */
+    String operation;
+    /** The status code of the response, or 0 if there is no response yet. */
+    int status;
+    /** Whether the response is complete, or the client has disconnected. */
+    volatile boolean over;
+
     private final HttpConnection connection;
     private final Channel channel;
-    private final Request request;
-    private final Route route;
-    private final Principal principal;
     private @Nullable DocumentName documentName;
     private long startedNanos;
     private boolean keepAlive;
     private final List<Runnable> endActions = new ArrayList<>(0);
-    private String operation;
-    private int status;
     private final WaitingTasks waiting = new WaitingTasks();
-
-    private volatile boolean over;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
     private boolean draining;
@@ -80,10 +84,12 @@ public final class HttpExchange {
     HttpExchange(HttpConnection connection, Request request, Route route, Principal principal) {
         this.connection = connection;
         this.channel = connection.channel();
+        this.memory = connection.memory();
+        this.protocol = connection.protocol;
         this.request = request;
         this.route = route;
         this.principal = principal;
-        this.keepAlive = HttpUtil.isKeepAlive(request.head());
+        this.keepAlive = HttpUtil.isKeepAlive(request.head);
         this.operation = route.operation();
     }
 
@@ -91,103 +97,63 @@ public final class HttpExchange {
     void begin() {
         request.complete();
         startedNanos = System.nanoTime();
-        run(() -> route.endpoint().handle(this));
-    }
-
-    private boolean bodiless() {
-        return request.method().equals(HttpMethod.HEAD);
+        run(() -> route.endpoint().accept(this));
     }
 
     private boolean oldVersion() {
-        return !request.head().protocolVersion().isKeepAliveDefault();
-    }
-
-    public Request request() {
-        return request;
+        return !request.head.protocolVersion().isKeepAliveDefault();
     }
 
     /** Releases the memory of the request body, which is no longer needed. Called on the event loop. */
-    public void releaseBody() {
+    void releaseBody() {
         request.releaseBody();
         connection.bodyReleased();
     }
 
-    public Route route() {
-        return route;
-    }
-
-    /** Returns the services of the server. Throws {@link Problem} if the server does not serve documents now. */
-    ServerContext served() {
-        return protocol().served();
-    }
-
-    HttpProtocol protocol() {
-        return connection.protocol;
-    }
-
     /** Returns the document service. Throws {@link Problem} if the server does not serve documents now. */
     DocumentService documents() {
-        return served().documents();
+        return protocol.served().documents();
     }
 
-    public Principal principal() {
-        return principal;
-    }
-
-    public DocumentName documentName() {
+    DocumentName documentName() {
         if (documentName == null) {
-            documentName = StreamName.of(route.rest(request.path()));
+            documentName = StreamName.of(route.rest(request.path));
         }
         return documentName;
     }
 
-    public EventExecutor loop() {
+    EventExecutor loop() {
         return channel.eventLoop();
     }
 
-    public ConnectionMemory memory() {
-        return connection.memory();
-    }
-
-    public String scheme() {
+    String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
 
     /** Throws {@link Problem} if the client lacks this permission on the document. */
-    public void require(Permission permission, DocumentName name) {
+    void require(Permission permission, DocumentName name) {
         HttpConnection.check(principal, permission, name);
     }
 
     /** Throws {@link Problem} if the client's token was revoked, even if part of the response has been sent. */
-    public void requireStillKnown() {
+    void requireStillKnown() {
         if (principal.revoked()) {
             throw Problem.unauthorized("the token was revoked");
         }
     }
 
-    /** Sets the operation name for the metrics. Must be called before the response is written. */
-    public void operation(String part) {
-        operation = part;
-    }
-
-    /** Returns the status code of the response, or 0 if there is no response yet. */
-    public int status() {
-        return status;
-    }
-
     /** Sends the response. Call this once, on any thread. Does nothing if the client has disconnected. */
-    public void respond(Response response) {
-        respond(response, Unpooled.wrappedBuffer(response.body()));
+    void respond(Response response) {
+        respond(response, Unpooled.wrappedBuffer(response.body));
     }
 
     /** Sends the response with this body, as {@link #respond(Response)} does, and releases the body. */
-    public void respond(Response response, ByteBuf body) {
+    void respond(Response response, ByteBuf body) {
         onLoop(body, body.capacity(), () -> {
             if (over) {
                 body.release();
             } else {
-                note(response);
-                writeWhole(response, body);
+                send(response, body);
                 end();
             }
         });
@@ -197,7 +163,7 @@ public final class HttpExchange {
     void reject(Problem problem) {
         keepAlive = false;
         Response response = problem.response();
-        writeWhole(response, Unpooled.wrappedBuffer(response.body()));
+        send(response, Unpooled.wrappedBuffer(response.body));
     }
 
     /** Sends {@code 100 Continue}, so that the client sends the body of its request. */
@@ -206,44 +172,30 @@ public final class HttpExchange {
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
 
-    /** Writes a complete response, and releases its body. */
-    private void writeWhole(Response response, ByteBuf body) {
-        int length = body.readableBytes();
-        ByteBuf content = body;
-        if (bodiless()) {
-            body.release();
-            content = Unpooled.EMPTY_BUFFER;
-        }
-        HttpResponseStatus status = HttpResponseStatus.valueOf(response.status());
-        DefaultFullHttpResponse encoded = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, status, content, response.headers(), EmptyHttpHeaders.INSTANCE);
+    /** Writes a complete response, and releases its body; or, if {@code body} is null, the head of a streamed one. */
+    private void send(Response response, @Nullable ByteBuf body) {
+        status = response.status;
+        assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
+        HttpResponseStatus code = HttpResponseStatus.valueOf(status);
+        boolean toHead = request.method().equals(HttpMethod.HEAD);
         boolean mayHaveBody =
-                !status.equals(HttpResponseStatus.NO_CONTENT) && !status.equals(HttpResponseStatus.NOT_MODIFIED);
-        if (mayHaveBody && !(bodiless() && length == 0)) {
-            encoded.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+                !code.equals(HttpResponseStatus.NO_CONTENT) && !code.equals(HttpResponseStatus.NOT_MODIFIED);
+        HttpHeaders headers = response.headers;
+        keepAlive &= !protocol.draining;
+        if (body != null) {
+            int length = body.readableBytes();
+            if (mayHaveBody && !(toHead && length == 0)) {
+                headers.set(HttpHeaderNames.CONTENT_LENGTH, length);
+            }
+        } else if (mayHaveBody && !toHead && !headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
+            if (oldVersion()) {
+                keepAlive = false;
+                resetWhenClosed(true);
+            } else {
+                headers.set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+            }
         }
-        complete(encoded);
-        channel.writeAndFlush(encoded);
-    }
-
-    /** Writes the head of a streamed response. The body is chunked if there is no {@code Content-Length}. */
-    private void writeHead(Response response) {
-        HttpResponse encoded = new DefaultHttpResponse(
-                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(response.status()), response.headers());
-        if (oldVersion()) {
-            keepAlive = false;
-            resetWhenClosed(true);
-        } else if (!encoded.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
-            encoded.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
-        }
-        complete(encoded);
-        channel.write(encoded);
-    }
-
-    private void complete(HttpResponse response) {
-        keepAlive &= !connection.protocol.draining;
-        HttpHeaders headers = response.headers();
-        connection.protocol.origins.addTo(headers, request.headers());
+        protocol.origins.addTo(headers, request.headers);
         if (!headers.contains(HttpHeaderNames.DATE)) {
             headers.set(HttpHeaderNames.DATE, Response.date(System.currentTimeMillis()));
         }
@@ -256,6 +208,16 @@ public final class HttpExchange {
         } else if (oldVersion()) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
         }
+        if (body == null) {
+            channel.write(new DefaultHttpResponse(HttpVersion.HTTP_1_1, code, headers));
+            return;
+        }
+        if (toHead) {
+            body.release();
+        }
+        ByteBuf content = toHead ? Unpooled.EMPTY_BUFFER : body;
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, code, content, headers, EmptyHttpHeaders.INSTANCE));
     }
 
     /**
@@ -269,7 +231,7 @@ public final class HttpExchange {
     }
 
     /** Responds with an error, or closes the connection if part of the response was sent. Callable on any thread. */
-    public void fail(Throwable problem) {
+    void fail(Throwable problem) {
         Problem reported = problem instanceof MovedException moved && route.aboutDocument()
                 ? Problem.redirect(moved, request.target())
                 : Problem.of(problem);
@@ -290,17 +252,17 @@ public final class HttpExchange {
      * token ends the exchange.
      */
     void read(Runnable part) {
-        read(part, protocol().readers);
+        read(part, protocol.readers);
     }
 
     /** Runs part of a read as {@link #read(Runnable)} does, when this executor runs it. */
     void read(Runnable part, Executor executor) {
-        if (!memory().room()) {
-            memory().whenRoom(untilEnd(() -> read(part, executor)));
+        if (!memory.room()) {
+            memory.whenRoom(untilEnd(() -> read(part, executor)));
             return;
         }
         executor.execute(untilEnd(() -> run(() -> {
-            if (!memory().room()) {
+            if (!memory.room()) {
                 // Other reads have used the memory in the meantime.
                 read(part, executor);
                 return;
@@ -340,7 +302,7 @@ public final class HttpExchange {
         DocumentService documents = documents();
         Runnable once = () -> change.accept(documents);
         Runnable again = () -> writeApart(names, change);
-        protocol().readers.execute(untilEnd(() -> run(() -> apply(documents, names, once, again))));
+        protocol.readers.execute(untilEnd(() -> run(() -> apply(documents, names, once, again))));
     }
 
     private void apply(DocumentService documents, Collection<DocumentName> names, Runnable change, Runnable again) {
@@ -381,7 +343,7 @@ public final class HttpExchange {
     }
 
     /** Runs part of the work, on any thread. An exception ends the exchange; an {@link Error} is also rethrown. */
-    public void run(Runnable part) {
+    void run(Runnable part) {
         try {
             part.run();
         } catch (RuntimeException problem) {
@@ -396,12 +358,12 @@ public final class HttpExchange {
      * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper runs the
      * work at most once, and drops the work when the exchange ends. Callable on any thread.
      */
-    public Runnable untilEnd(Runnable work) {
+    Runnable untilEnd(Runnable work) {
         return waiting.add(work);
     }
 
     /** Runs the action on the event loop, or immediately if the current thread is the event loop's thread. */
-    public void onLoop(Runnable action) {
+    void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
         } else {
@@ -413,38 +375,32 @@ public final class HttpExchange {
      * Runs an action that writes or drops a part of a response, in the same way as {@link #onLoop(Runnable)}. Counts
      * the memory that the part holds until the action begins. Releases the part if the event loop has stopped.
      */
-    public void onLoop(ByteBuf part, int heldBytes, Runnable action) {
+    void onLoop(ByteBuf part, int heldBytes, Runnable action) {
         if (loop().inEventLoop()) {
             action.run();
             return;
         }
-        memory().holdReply(heldBytes);
+        memory.holdReply(heldBytes);
         try {
             loop().execute(() -> {
-                memory().holdReply(-heldBytes);
+                memory.holdReply(-heldBytes);
                 action.run();
             });
         } catch (RejectedExecutionException stopped) {
-            memory().holdReply(-heldBytes);
+            memory.holdReply(-heldBytes);
             part.release();
         }
     }
 
     /** Starts a streamed response. */
-    public void start(Response head) {
+    void start(Response head) {
         if (!over) {
-            note(head);
-            writeHead(head);
+            send(head, null);
         }
     }
 
-    private void note(Response response) {
-        status = response.status();
-        assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
-    }
-
     /** Writes the next chunk of the body, and releases it. */
-    public void write(ByteBuf piece) {
+    void write(ByteBuf piece) {
         if (over) {
             piece.release();
         } else {
@@ -452,7 +408,7 @@ public final class HttpExchange {
         }
     }
 
-    public void finish() {
+    void finish() {
         if (!over) {
             if (oldVersion()) {
                 resetWhenClosed(false);
@@ -463,12 +419,12 @@ public final class HttpExchange {
     }
 
     /** Whether the client has received enough of the earlier chunks for another one. */
-    public boolean writable() {
+    boolean writable() {
         return channel.isWritable();
     }
 
     /** Runs the action when the connection is writable, possibly immediately. A later call replaces the action. */
-    public void whenWritable(Runnable action) {
+    void whenWritable(Runnable action) {
         onWritable = action;
         continueIfWritable();
     }
@@ -486,9 +442,9 @@ public final class HttpExchange {
      * Begins a wait for new values. When the server stops or the client signals the end of its data, the action runs
      * and ends the response early. If this has happened already, the action runs immediately. Called on the event loop.
      */
-    public void waitForValues(Runnable drain) {
-        memory().waitingFor(() -> System.nanoTime() - startedNanos);
-        atEnd(() -> memory().waitingFor(() -> 0));
+    void waitForValues(Runnable drain) {
+        memory.waitingFor(() -> System.nanoTime() - startedNanos);
+        atEnd(() -> memory.waitingFor(() -> 0));
         onDrain = drain;
         if (draining) {
             drain();
@@ -503,17 +459,12 @@ public final class HttpExchange {
     }
 
     /** Runs an action at the end of the exchange, or now if the exchange has ended. Called on the event loop. */
-    public void atEnd(Runnable action) {
+    void atEnd(Runnable action) {
         if (over) {
             action.run();
         } else {
             endActions.add(action);
         }
-    }
-
-    /** Whether the response is complete, or the client has disconnected. */
-    public boolean over() {
-        return over;
     }
 
     private void end() {
@@ -532,6 +483,6 @@ public final class HttpExchange {
         over = true;
         waiting.close();
         endActions.forEach(Runnable::run);
-        protocol().count(operation, outcome, System.nanoTime() - startedNanos);
+        protocol.count(operation, outcome, System.nanoTime() - startedNanos);
     }
 }

@@ -4,11 +4,16 @@ import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.backup.Backups;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
+import io.caravan.server.config.Setting;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ClientInfo;
+import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.security.Authenticator;
@@ -36,6 +41,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +61,7 @@ public final class HttpProtocol implements WireProtocol {
     final HttpConfig config;
     final Authenticator authenticator;
     final @Nullable Cluster cluster;
-    private volatile @Nullable ServerContext served;
+    private volatile @Nullable Services served;
     volatile boolean draining;
     final ServerMetrics metrics;
     /** The operations whose requests are counted, by name. */
@@ -71,6 +77,26 @@ public final class HttpProtocol implements WireProtocol {
 
     final JsonBody json;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /**
+     * The services that the endpoints use after the store has been opened.
+     *
+     * @param archiver null if documents are not archived
+     * @param restores null if documents cannot be restored from an archive
+     * @param otherClients the connections of other protocols
+     * @param settings the current settings of the server, for operators
+     */
+    public record Services(
+            DocumentService documents,
+            @Nullable Archiver archiver,
+            @Nullable RestoreService restores,
+            Backups backups,
+            Supplier<Stream<ClientInfo>> otherClients,
+            List<Setting> settings) {
+        public Services {
+            settings = List.copyOf(settings);
+        }
+    }
 
     /**
      * Creates the protocol, which serves no documents until {@link #serve} is called.
@@ -100,11 +126,11 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     @Override
-    public HttpConnection connect(Channel channel, ConnectionMemory memory) {
+    public Connection connect(Channel channel, ConnectionMemory memory) {
         channel.attr(OPENED_NANOS).set(System.nanoTime());
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, this, memory);
-        channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
+        channel.pipeline().addLast(connection.decoder, new HttpResponseEncoder(), connection);
         return connection;
     }
 
@@ -117,13 +143,13 @@ public final class HttpProtocol implements WireProtocol {
     public ByteBuf tooManyConnections() {
         byte[] body = Problem.unavailable("too_many_connections", "the server has reached its limit of connections")
                 .response()
-                .body();
+                .body;
         return Unpooled.wrappedBuffer(
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
     /** Starts to serve documents. */
-    public void serve(ServerContext opened) {
+    public void serve(Services opened) {
         served = opened;
     }
 
@@ -154,14 +180,14 @@ public final class HttpProtocol implements WireProtocol {
     /** Returns the status of the archive, or null if the server has no archive. */
     @Nullable
     ArchiveStatus archive() {
-        ServerContext opened = served;
+        Services opened = served;
         Archiver archiver = opened == null ? null : opened.archiver();
         return archiver == null ? null : archiver.status();
     }
 
     /** Returns the services. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
-    ServerContext served() {
-        ServerContext opened = served;
+    Services served() {
+        Services opened = served;
         if (opened == null || draining) {
             throw notServing();
         }
@@ -180,7 +206,7 @@ public final class HttpProtocol implements WireProtocol {
      */
     @Nullable
     Problem problem(boolean inFull) {
-        ServerContext opened = served;
+        Services opened = served;
         if (opened == null && !draining && cluster != null) {
             // The leader serves the documents instead of this server.
             return cluster.leader().isPresent() ? null : Problem.noLeader();
@@ -210,7 +236,7 @@ public final class HttpProtocol implements WireProtocol {
             if (head.method().equals(HttpMethod.OPTIONS)) {
                 return exchange(connection, request, preflight, Principal.ANYONE);
             }
-            Route route = route(head.method(), request.path());
+            Route route = route(head.method(), request.path);
             Principal principal = connection.authorize(route, request);
             request.checkContentEncoding();
             request.checkConditions(route.aboutDocument());

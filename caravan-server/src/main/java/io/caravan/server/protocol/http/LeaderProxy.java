@@ -124,13 +124,13 @@ public final class LeaderProxy {
             return cluster.group();
         }
         if (route.operation().equals(DocumentList.OPERATION)) {
-            return cluster.group(DocumentList.Cursor.of(request.query()).slot());
+            return cluster.group(DocumentList.Cursor.of(request.query).slot());
         }
         DocumentName name = null;
         if (route.aboutDocument()) {
-            name = StreamName.of(route.rest(request.path()));
+            name = StreamName.of(route.rest(request.path));
         } else if (Set.of(StreamBatches.OPERATION, StreamReads.FOLLOW).contains(route.operation())) {
-            name = JsonBody.firstName(request.body());
+            name = JsonBody.firstName(request.body);
         }
         return name == null ? cluster.group() : cluster.group(Slots.of(name.toBytes()));
     }
@@ -150,20 +150,20 @@ public final class LeaderProxy {
             this.exchange = exchange;
             this.route = route;
             this.cluster = cluster;
-            this.group = requestedGroup(cluster, route, exchange.request());
-            this.live = StreamReads.isLive(route, exchange.request());
+            this.group = requestedGroup(cluster, route, exchange.request);
+            this.live = StreamReads.isLive(route, exchange.request);
         }
 
         void begin() {
-            HttpProtocol http = exchange.protocol();
+            HttpProtocol http = exchange.protocol;
             boolean here = group == cluster.group() && http.serves();
-            if (exchange.request().header(RELAYED) != null && !here) {
+            if (exchange.request.header(RELAYED) != null && !here) {
                 // The sender or this node has outdated information about the leader. The sender must determine the
                 // leader again.
                 throw Problem.noLeader().with(RELAYED, "refused");
             }
             if (here || http.draining) {
-                route.endpoint().handle(exchange);
+                route.endpoint().accept(exchange);
                 return;
             }
             if (begun == null) {
@@ -229,7 +229,7 @@ public final class LeaderProxy {
         void failed(ClusterNode leader, boolean sent, Throwable cause) {
             boolean mayHaveChanged = sent && !isRead();
             boolean early = begun != null && cluster.now().isBefore(begun.plus(TIMEOUT));
-            if (early && !mayHaveChanged && exchange.status() == 0) {
+            if (early && !mayHaveChanged && exchange.status == 0) {
                 retryLater();
                 return;
             }
@@ -242,7 +242,7 @@ public final class LeaderProxy {
         }
 
         private boolean isRead() {
-            HttpMethod method = exchange.request().method();
+            HttpMethod method = exchange.request.method();
             return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
         }
     }
@@ -296,8 +296,8 @@ public final class LeaderProxy {
         /** Reads more of the response. If the request is a read, first waits for memory, as the leader does. */
         private void readOn(Forwarding reading) {
             HttpExchange exchange = reading.exchange;
-            if ((reading.isRead() || reading.live) && !exchange.memory().room()) {
-                exchange.memory().whenRoom(exchange.untilEnd(() -> readOn(reading)));
+            if ((reading.isRead() || reading.live) && !exchange.memory.room()) {
+                exchange.memory.whenRoom(exchange.untilEnd(() -> readOn(reading)));
             } else {
                 channel.read();
             }
@@ -311,20 +311,20 @@ public final class LeaderProxy {
         }
 
         private static DefaultFullHttpRequest request(Forwarding forwarding) {
-            Request request = forwarding.exchange.request();
-            HttpHeaders headers = request.headers().copy();
+            Request request = forwarding.exchange.request;
+            HttpHeaders headers = request.headers.copy();
             headers.remove(HttpHeaderNames.CONNECTION);
             headers.remove(HttpHeaderNames.TRANSFER_ENCODING);
             headers.remove(HttpHeaderNames.EXPECT);
             headers.set(RELAYED, forwarding.cluster.self().id());
-            if (request.body().length > 0 || headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
-                headers.set(HttpHeaderNames.CONTENT_LENGTH, request.body().length);
+            if (request.body.length > 0 || headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
+                headers.set(HttpHeaderNames.CONTENT_LENGTH, request.body.length);
             }
             return new DefaultFullHttpRequest(
                     HttpVersion.HTTP_1_1,
                     request.method(),
                     request.target(),
-                    Unpooled.wrappedBuffer(request.body()),
+                    Unpooled.wrappedBuffer(request.body),
                     headers,
                     EmptyHttpHeaders.INSTANCE);
         }
@@ -373,7 +373,7 @@ public final class LeaderProxy {
                     response.header(header.getKey(), header.getValue());
                 }
             });
-            if (status == 204 || status == 304 || exchange.request().method().equals(HttpMethod.HEAD)) {
+            if (status == 204 || status == 304 || exchange.request.method().equals(HttpMethod.HEAD)) {
                 bodiless = response;
             } else {
                 exchange.start(response);

@@ -46,8 +46,8 @@ abstract class LiveRead {
     /** Starts a response with events, and sends comments between them until the exchange ends. */
     final void startEvents(Response head) {
         exchange.start(head);
-        Duration heartbeat = exchange.protocol().config.heartbeat();
-        if (heartbeat.isZero() || exchange.over()) {
+        Duration heartbeat = exchange.protocol.config.heartbeat();
+        if (heartbeat.isZero() || exchange.over) {
             return;
         }
         long nanos = heartbeat.toNanos();

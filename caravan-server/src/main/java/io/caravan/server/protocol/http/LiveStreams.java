@@ -50,7 +50,7 @@ final class LiveStreams extends LiveRead {
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
         startEvents(events());
-        start(tailed.keySet(), exchange.protocol().config.eventStream());
+        start(tailed.keySet(), exchange.protocol.config.eventStream());
     }
 
     @Override

@@ -41,7 +41,7 @@ final class LongPoll extends LiveRead {
             // The same URL returns other values for the next request.
             return head.uncached();
         }
-        String visibility = exchange.protocol().authenticator.required() ? "private" : "public";
+        String visibility = exchange.protocol.authenticator.required() ? "private" : "public";
         return head.header("ETag", ReadRequest.etag(info, request.next))
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }

@@ -71,7 +71,7 @@ final class MigrationEndpoints {
     }
 
     private static ImportStep importStep(HttpExchange exchange) {
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         ImportStep.Kind kind = step(query, ImportStep.Kind.values());
         ImportBody body = ImportBody.parse(exchange);
         List<Long> numbers = kind.numbers().stream()
@@ -93,7 +93,7 @@ final class MigrationEndpoints {
 
     static void move(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         MoveStep.Kind kind = step(query, MoveStep.Kind.values());
         RedirectTarget to = null;
         if (kind == MoveStep.Kind.FENCE) {
@@ -141,9 +141,9 @@ final class MigrationEndpoints {
 
         /** Parses the body of an import step. Throws {@link Problem} if it is malformed, or exceeds a limit. */
         static ImportBody parse(HttpExchange exchange) {
-            byte[] body = exchange.request().body();
-            JsonBody json = exchange.protocol().json;
-            HttpConfig config = exchange.protocol().config;
+            byte[] body = exchange.request.body;
+            JsonBody json = exchange.protocol.json;
+            HttpConfig config = exchange.protocol.config;
             ImportBody given =
                     body.length == 0 ? new ImportBody(null, null) : json.parse(body, ImportBody.class, INVALID);
             Problem.require(

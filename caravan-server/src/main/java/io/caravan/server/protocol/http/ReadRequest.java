@@ -33,9 +33,9 @@ final class ReadRequest extends StreamPosition {
         super(
                 exchange.documents(),
                 exchange.documentName(),
-                Offset.parse(exchange.request().query().get("offset"), "offset"));
+                Offset.parse(exchange.request.query.get("offset"), "offset"));
         this.exchange = exchange;
-        this.cursor = exchange.request().query().get("cursor");
+        this.cursor = exchange.request.query.get("cursor");
     }
 
     /**

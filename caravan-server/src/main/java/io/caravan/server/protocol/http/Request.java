@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * An HTTP request whose head has arrived. While its body is arriving, the request takes about as much memory as the
  * parts that have arrived.
  */
-public final class Request {
+final class Request {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     /** Largest number that a header may contain: the largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
@@ -38,15 +38,16 @@ public final class Request {
     /** The last valid content type, because most requests have the same one. */
     private static volatile String lastMediaType = "";
 
-    private final HttpRequest head;
-    private final String path;
-    private final Query query;
-    private final HttpHeaders headers;
-    /** The body in its first {@link #bodyBytes} bytes, unless it is not used. */
-    private byte[] body = NO_BODY;
+    final HttpRequest head;
+    /** The path of the URL as sent, including percent codes. */
+    final String path;
+
+    final Query query;
+    final HttpHeaders headers;
+    /** The body, in the first {@link #bodyBytes} bytes while it arrives; empty if it is not used or was released. */
+    byte[] body = NO_BODY;
 
     private int bodyBytes;
-    private final long headBytes;
     private int maxBodyBytes;
     private boolean usesBody;
 
@@ -56,11 +57,10 @@ public final class Request {
         this.path = path;
         this.query = query;
         this.headers = head.headers();
-        this.headBytes = RequestDecoder.headBytes(head);
     }
 
     /** Creates a request without a body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or 1.0. */
-    public static Request of(HttpRequest head) {
+    static Request of(HttpRequest head) {
         if (head.decoderResult().isFailure()) {
             throw malformed(head.decoderResult().cause());
         }
@@ -86,35 +86,8 @@ public final class Request {
         return new Request(head, path, query);
     }
 
-    HttpRequest head() {
-        return head;
-    }
-
-    /** Returns the approximate memory that the head takes. */
-    long headBytes() {
-        return headBytes;
-    }
-
-    public HttpMethod method() {
+    HttpMethod method() {
         return head.method();
-    }
-
-    /** Returns the path of the URL as sent, including percent codes. */
-    public String path() {
-        return path;
-    }
-
-    public Query query() {
-        return query;
-    }
-
-    public HttpHeaders headers() {
-        return headers;
-    }
-
-    /** Returns the body; empty if there is none, or if it is not used or was released. */
-    public byte[] body() {
-        return body;
     }
 
     /**
@@ -143,9 +116,9 @@ public final class Request {
         return head.protocolVersion().isKeepAliveDefault() && headers.contains(HttpHeaderNames.EXPECT);
     }
 
-    /** Returns the memory that the head and body take now. The body counts twice, because its array may grow. */
-    long heldBytes() {
-        return headBytes + bodyBytes + (usesBody ? bodyBytes : 0);
+    /** Returns the memory that the body takes now. A used body counts twice, because its array may grow. */
+    long bodyMemory() {
+        return usesBody ? 2L * bodyBytes : bodyBytes;
     }
 
     /**
@@ -180,7 +153,7 @@ public final class Request {
     }
 
     /** Returns the problem for bytes that are not a valid request. */
-    public static Problem malformed(Throwable cause) {
+    static Problem malformed(Throwable cause) {
         if (cause instanceof TooLongHttpLineException) {
             return new Problem(414, "url_too_long", "the request's first line is too long");
         }
@@ -204,7 +177,7 @@ public final class Request {
     }
 
     /** Throws {@link Problem} if the body is compressed, because it would be stored without its encoding. */
-    public void checkContentEncoding() {
+    void checkContentEncoding() {
         for (String encoding : headers.getAllAsString(HttpHeaderNames.CONTENT_ENCODING)) {
             for (String coding : encoding.split(",", -1)) {
                 if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
@@ -232,12 +205,13 @@ public final class Request {
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
-    public String target() {
+    String target() {
         return query.toString().isEmpty() ? path : path + "?" + query;
     }
 
     /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
-    public @Nullable String header(CharSequence name) {
+    @Nullable
+    String header(CharSequence name) {
         String value = headers.get(name);
         if (value != null && headers.getAll(name).size() > 1) {
             throw invalid(name + " is given more than once");
@@ -246,7 +220,7 @@ public final class Request {
     }
 
     /** Whether the client already has the content that this tag identifies, according to {@code If-None-Match}. */
-    public boolean hasTag(String etag) {
+    boolean hasTag(String etag) {
         return headers.getAll(HttpHeaderNames.IF_NONE_MATCH).stream()
                 .flatMap(tags -> Arrays.stream(tags.split(",", -1)))
                 .map(String::strip)
@@ -254,7 +228,7 @@ public final class Request {
     }
 
     /** Whether the request may only create a stream, and must not change an existing one. */
-    public boolean mustBeNew() {
+    boolean mustBeNew() {
         return method().equals(HttpMethod.PUT) && headers.contains(HttpHeaderNames.IF_NONE_MATCH, ANY_TAG, false);
     }
 
@@ -264,7 +238,7 @@ public final class Request {
      *
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
-    public void checkConditions(boolean mayBeNew) {
+    void checkConditions(boolean mayBeNew) {
         boolean reads = method().equals(HttpMethod.GET) || method().equals(HttpMethod.HEAD);
         boolean evaluated = mayBeNew
                         && mustBeNew()
@@ -283,12 +257,12 @@ public final class Request {
     }
 
     /** Whether a header has the value {@code true}. Any other value counts as false. */
-    public boolean flag(CharSequence name) {
+    boolean flag(CharSequence name) {
         return "true".equalsIgnoreCase(header(name));
     }
 
     /** Returns the number in a header, from 0 to 2^53-1, if present. Throws {@link Problem} if it is malformed. */
-    public OptionalLong number(CharSequence header) {
+    OptionalLong number(CharSequence header) {
         String value = header(header);
         if (value == null) {
             return OptionalLong.empty();
@@ -301,7 +275,7 @@ public final class Request {
     }
 
     /** Returns the time in a header, in milliseconds since 1970, if present. Throws {@link Problem} if malformed. */
-    public OptionalLong time(CharSequence header) {
+    OptionalLong time(CharSequence header) {
         String value = header(header);
         if (value == null) {
             return OptionalLong.empty();
@@ -314,7 +288,8 @@ public final class Request {
     }
 
     /** Returns the content type, or null if absent. Throws {@link Problem} if it is repeated or malformed. */
-    public @Nullable String contentType() {
+    @Nullable
+    String contentType() {
         List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
         if (values.isEmpty()) {
             return null;
@@ -338,7 +313,8 @@ public final class Request {
      * Returns the producer and its sequence number for this request, or null if the request has none. Throws
      * {@link Problem} if only some of the three headers are present, or one of them is malformed.
      */
-    public @Nullable Producer producer() {
+    @Nullable
+    Producer producer() {
         String id = header(StreamHeaders.PRODUCER_ID);
         OptionalLong epoch = number(StreamHeaders.PRODUCER_EPOCH);
         OptionalLong sequence = number(StreamHeaders.PRODUCER_SEQ);

@@ -26,8 +26,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** An HTTP response, or the head of a streamed response. Mutable until the response is sent; not thread-safe. */
-public final class Response {
-    public static final String JSON = "application/json";
+final class Response {
+    static final String JSON = "application/json";
 
     private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
@@ -46,11 +46,11 @@ public final class Response {
     private static final byte[] NO_BODY = {};
     private static volatile FormattedDate lastDate = FormattedDate.of(0);
 
-    private final int status;
-    private final HttpHeaders headers = new DefaultHttpHeaders();
-    private byte[] body = NO_BODY;
+    final int status;
+    final HttpHeaders headers = new DefaultHttpHeaders();
+    byte[] body = NO_BODY;
 
-    public Response(int status) {
+    Response(int status) {
         this.status = status;
     }
 
@@ -75,12 +75,12 @@ public final class Response {
     }
 
     /** Returns an uncacheable response with a map, list, or record as JSON. */
-    public static Response json(int status, Object value) {
+    static Response json(int status, Object value) {
         return new Response(status).uncached().body(JSON, jsonBytes(value));
     }
 
     /** Returns a map of alternating names and values, in this order. */
-    public static Map<String, Object> fields(@Nullable Object... namesAndValues) {
+    static Map<String, Object> fields(@Nullable Object... namesAndValues) {
         Map<String, Object> fields = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             fields.put((String) Objects.requireNonNull(namesAndValues[i]), namesAndValues[i + 1]);
@@ -89,7 +89,7 @@ public final class Response {
     }
 
     /** Returns a map, list, or record as JSON. */
-    public static byte[] jsonBytes(Object value) {
+    static byte[] jsonBytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException impossible) {
@@ -116,34 +116,22 @@ public final class Response {
         return date.text();
     }
 
-    public Response header(CharSequence name, CharSequence value) {
+    Response header(CharSequence name, CharSequence value) {
         headers.set(name, value);
         return this;
     }
 
     /** Sets a header to {@code true} if {@code set} is true; otherwise does nothing. */
-    public Response flag(CharSequence name, boolean set) {
+    Response flag(CharSequence name, boolean set) {
         return set ? header(name, "true") : this;
     }
 
-    public Response uncached() {
+    Response uncached() {
         return header(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_STORE);
     }
 
-    public Response body(String contentType, byte[] bytes) {
+    Response body(String contentType, byte[] bytes) {
         body = bytes;
         return header(HttpHeaderNames.CONTENT_TYPE, contentType);
-    }
-
-    public int status() {
-        return status;
-    }
-
-    HttpHeaders headers() {
-        return headers;
-    }
-
-    public byte[] body() {
-        return body;
     }
 }

@@ -4,6 +4,7 @@ import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  *     required
  * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}
  * @param takesValues whether the body may contain several values in Base64, and may thus be longer than a value
+ * @param endpoint handles a request that has arrived completely, on the event loop of the connection, which must not be
+ *     blocked. The response may follow later, from any thread. Exceptions are translated by {@link Problem#of}
  */
 public record Route(
         HttpMethod method,
@@ -25,9 +28,9 @@ public record Route(
         @Nullable Permission permission,
         Set<Integer> statuses,
         boolean takesValues,
-        Endpoint endpoint) {
-    public static final String REST = "{path}";
-    public static final String NAME = "{name}";
+        Consumer<HttpExchange> endpoint) {
+    static final String REST = "{path}";
+    static final String NAME = "{name}";
 
     /** Status codes that a response of any route may have. */
     static final Set<Integer> COMMON_STATUSES =
@@ -50,7 +53,7 @@ public record Route(
             String path,
             String operation,
             @Nullable Permission permission,
-            Endpoint endpoint,
+            Consumer<HttpExchange> endpoint,
             Integer... statuses) {
         this(method, path, operation, permission, Set.of(statuses), false, endpoint);
     }
@@ -66,26 +69,15 @@ public record Route(
                 : maxValueBytes;
     }
 
-    /** The code that handles the requests of a route. */
-    public interface Endpoint {
-        /**
-         * Handles a request that has arrived completely. Called on the event loop of the connection, which must not be
-         * blocked. The response may follow later, from any thread.
-         *
-         * @throws Problem if the request fails; other exceptions are translated by {@link Problem#of}
-         */
-        void handle(HttpExchange exchange);
-    }
-
     /** Returns a route that responds to every request with this problem. */
     static Route rejecting(HttpMethod method, Problem rejected) {
-        Endpoint rejecting = exchange -> {
+        Consumer<HttpExchange> rejecting = exchange -> {
             throw rejected;
         };
         return new Route(method, "*", "refused", null, rejecting, rejected.status());
     }
 
-    public Route with(Endpoint other) {
+    public Route with(Consumer<HttpExchange> other) {
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
 

@@ -11,6 +11,7 @@ import static io.netty.handler.codec.http.HttpMethod.PUT;
 
 import io.caravan.server.net.Transport;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -33,13 +34,13 @@ public final class Routes {
     }
 
     /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
-    private static Route.Endpoint current(Route.Endpoint read) {
+    private static Consumer<HttpExchange> current(Consumer<HttpExchange> read) {
         return exchange -> exchange.documents()
                 .readBarrier()
                 .pass(
                         () -> exchange.onLoop(() -> {
-                            if (!exchange.over()) {
-                                exchange.run(() -> read.handle(exchange));
+                            if (!exchange.over) {
+                                exchange.run(() -> read.accept(exchange));
                             }
                         }),
                         exchange::fail);
@@ -47,14 +48,14 @@ public final class Routes {
 
     private static List<Route> all(HttpProtocol http, LeaderProxy relay) {
         ServerEndpoints server = new ServerEndpoints();
-        Route.Endpoint read = current(StreamReads::read);
-        Route.Endpoint describe = current(StreamReads::describe);
-        Route.Endpoint follow = current(StreamReads::follow);
-        Route.Endpoint list = current(DocumentList::list);
-        Route.Endpoint values = current(ValueEndpoints::values);
-        Route.Endpoint export = current(MigrationEndpoints::export);
-        Route.Endpoint batch = StreamBatches::change;
-        Route.Endpoint load = MigrationEndpoints::importDocument;
+        Consumer<HttpExchange> read = current(StreamReads::read);
+        Consumer<HttpExchange> describe = current(StreamReads::describe);
+        Consumer<HttpExchange> follow = current(StreamReads::follow);
+        Consumer<HttpExchange> list = current(DocumentList::list);
+        Consumer<HttpExchange> values = current(ValueEndpoints::values);
+        Consumer<HttpExchange> export = current(MigrationEndpoints::export);
+        Consumer<HttpExchange> batch = StreamBatches::change;
+        Consumer<HttpExchange> load = MigrationEndpoints::importDocument;
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, StreamWrites::create, 200, 201, 404, 409, 429, 507),
                 new Route(
@@ -84,7 +85,7 @@ public final class Routes {
                 new Route(PUT, SPACE, "setSpace", ADMIN, server::setSpace, 200, 507),
                 new Route(DELETE, SPACE, "removeSpace", ADMIN, server::removeSpace, 204, 404, 507),
                 new Route(GET, "/v1/stats", "stats", ADMIN, server::stats, 200));
-        Route.Endpoint file = new ConsoleFiles()::file;
+        Consumer<HttpExchange> file = new ConsoleFiles()::file;
         List<Route> ofNode = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, server::cluster, 200, 404),
                 new Route(GET, "/", "root", null, ConsoleFiles::redirect, 302),

@@ -86,8 +86,8 @@ final class ServerEndpoints {
 
     /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
     public void ready(HttpExchange exchange) {
-        HttpProtocol http = exchange.protocol();
-        Problem problem = http.problem(exchange.principal().may(Permission.ADMIN));
+        HttpProtocol http = exchange.protocol;
+        Problem problem = http.problem(exchange.principal.may(Permission.ADMIN));
         if (problem != null) {
             exchange.respond(problem.response());
             return;
@@ -118,7 +118,7 @@ final class ServerEndpoints {
     }
 
     public void stats(HttpExchange exchange) {
-        HttpProtocol http = exchange.protocol();
+        HttpProtocol http = exchange.protocol;
         DocumentService documents = exchange.documents();
         exchange.respond(() -> Response.json(
                 200,
@@ -139,7 +139,7 @@ final class ServerEndpoints {
                 .uncached()
                 .body(
                         ServerMetrics.CONTENT_TYPE,
-                        exchange.protocol().metrics.scrape().getBytes(StandardCharsets.UTF_8)));
+                        exchange.protocol.metrics.scrape().getBytes(StandardCharsets.UTF_8)));
     }
 
     public void openApi(HttpExchange exchange) {
@@ -149,8 +149,7 @@ final class ServerEndpoints {
     /** Returns the layout of a shard: the log, the part of it that is not yet in the heap, and the heap's segments. */
     public void store(HttpExchange exchange) {
         DocumentService documents = exchange.documents();
-        int group =
-                (int) Math.min(documents.shards(), exchange.request().query().number("shard", 0));
+        int group = (int) Math.min(documents.shards(), exchange.request.query.number("shard", 0));
         if (group == documents.shards()) {
             throw Problem.badRequest(
                     "invalid_parameter", "shard must be below the number of the store's shards, " + documents.shards());
@@ -172,11 +171,10 @@ final class ServerEndpoints {
     }
 
     public void clients(HttpExchange exchange) {
-        Supplier<Stream<ClientInfo>> others = exchange.served().otherClients();
+        Supplier<Stream<ClientInfo>> others = exchange.protocol.served().otherClients();
         exchange.respond(() -> {
             Stream<ClientInfo> listed = Stream.concat(
-                    others.get().limit(MAX_CLIENTS),
-                    exchange.protocol().clients().limit(MAX_CLIENTS));
+                    others.get().limit(MAX_CLIENTS), exchange.protocol.clients().limit(MAX_CLIENTS));
             return Response.json(200, Map.of("clients", listed.toList()));
         });
     }
@@ -191,7 +189,7 @@ final class ServerEndpoints {
     }
 
     public void cluster(HttpExchange exchange) {
-        Cluster cluster = exchange.protocol().cluster;
+        Cluster cluster = exchange.protocol.cluster;
         if (cluster == null) {
             throw new Problem(
                     404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
@@ -200,11 +198,12 @@ final class ServerEndpoints {
     }
 
     public void settings(HttpExchange exchange) {
-        exchange.respond(Response.json(200, Map.of("settings", exchange.served().settings())));
+        exchange.respond(
+                Response.json(200, Map.of("settings", exchange.protocol.served().settings())));
     }
 
     public void backups(HttpExchange exchange) {
-        Backups backups = exchange.served().backups();
+        Backups backups = exchange.protocol.served().backups();
         exchange.respond(() -> {
             List<?> listed =
                     backups.list().stream().map(ServerEndpoints::described).toList();
@@ -213,13 +212,13 @@ final class ServerEndpoints {
     }
 
     public void backup(HttpExchange exchange) {
-        Backups backups = exchange.served().backups();
+        Backups backups = exchange.protocol.served().backups();
         exchange.respond(() -> Response.json(200, described(backups.find(name(exchange)))));
     }
 
     /** Starts a backup, whose state later requests return, because proxies wait only a minute for a response. */
     public void startBackup(HttpExchange exchange) {
-        Backups backups = exchange.served().backups();
+        Backups backups = exchange.protocol.served().backups();
         exchange.respond(() -> {
             String name = name(exchange);
             // The outcome is logged, and clients can query it.
@@ -229,7 +228,7 @@ final class ServerEndpoints {
     }
 
     private static String name(HttpExchange exchange) {
-        return exchange.route().rest(exchange.request().path());
+        return exchange.route.rest(exchange.request.path);
     }
 
     private static Map<String, Object> described(BackupInfo backup) {
@@ -303,7 +302,7 @@ final class ServerEndpoints {
     /** Parses an object with a number or a word for each setting. */
     private static SpaceSettings spaceSettings(HttpExchange exchange) {
         SpaceSettings settings = SpaceSettings.NONE;
-        Map<?, ?> fields = exchange.protocol().json.parse(exchange.request().body(), Map.class, INVALID_SPACE);
+        Map<?, ?> fields = exchange.protocol.json.parse(exchange.request.body, Map.class, INVALID_SPACE);
         for (Map.Entry<?, ?> field : fields.entrySet()) {
             SpaceSetting setting = SpaceSetting.of((String) field.getKey());
             boolean word = setting.unit() == SpaceSetting.Unit.WORD;

@@ -38,8 +38,8 @@ final class StreamBatches {
     static void change(HttpExchange exchange) {
         // Parsing and validating JSON may take a long time.
         exchange.writeApart(List.of(), documents -> {
-            long maxBatchBytes = exchange.protocol().config.maxBatchBytes();
-            List<Operation> operations = parse(exchange.request().body(), exchange.protocol().json, maxBatchBytes);
+            long maxBatchBytes = exchange.protocol.config.maxBatchBytes();
+            List<Operation> operations = parse(exchange.request.body, exchange.protocol.json, maxBatchBytes);
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> exchange.require(Permission.WRITE, name));

@@ -24,13 +24,12 @@ final class StreamReads {
 
     /** Whether a request waits for new values. Throws {@link Problem} if its query is malformed. */
     static boolean isLive(Route route, Request request) {
-        return route.operation().equals(FOLLOW)
-                || route.operation().equals(READ) && request.query().get(LIVE) != null;
+        return route.operation().equals(FOLLOW) || route.operation().equals(READ) && request.query.get(LIVE) != null;
     }
 
     static void read(HttpExchange exchange) {
         ReadRequest request = new ReadRequest(exchange);
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         String live = query.get(LIVE);
         if (live == null) {
             exchange.read(() -> catchUp(request));
@@ -42,9 +41,9 @@ final class StreamReads {
                 query.get("offset") != null,
                 "offset_missing",
                 "a live read needs an offset: one from a response, or -1, or now");
-        exchange.operation(longPoll ? "longPoll" : "eventStream");
+        exchange.operation = longPoll ? "longPoll" : "eventStream";
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
-        HttpConfig config = exchange.protocol().config;
+        HttpConfig config = exchange.protocol.config;
         read.start(List.of(request.name), longPoll ? config.longPoll() : config.eventStream());
     }
 
@@ -52,8 +51,7 @@ final class StreamReads {
     static void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         exchange.read(() -> {
-            Map<DocumentName, Offset> starts =
-                    LiveStreams.parse(exchange.request().body(), exchange.protocol().json);
+            Map<DocumentName, Offset> starts = LiveStreams.parse(exchange.request.body, exchange.protocol.json);
             starts.keySet().forEach(name -> exchange.require(Permission.READ, name));
             exchange.documents().requireHere(starts.keySet());
             take(exchange, starts.keySet());
@@ -67,7 +65,7 @@ final class StreamReads {
         long taken = names.stream()
                 .mapToLong(name -> TAILED_BYTES + name.toBytes().length)
                 .sum();
-        ConnectionMemory memory = exchange.memory();
+        ConnectionMemory memory = exchange.memory;
         if (!memory.reserveWait(taken)) {
             throw Problem.unavailable(
                             "too_many_streams",
@@ -91,7 +89,7 @@ final class StreamReads {
             String etag = ReadRequest.etag(info, request.next);
             // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
-            if (request.exchange.request().hasTag(etag)) {
+            if (request.exchange.request.hasTag(etag)) {
                 request.exchange.respond(
                         new Response(304).header("Cache-Control", "no-cache").header("ETag", etag));
                 return;

@@ -41,7 +41,7 @@ final class StreamWrites {
 
     /** Creates a stream, optionally as a fork, unless a matching stream already exists. */
     static void create(HttpExchange exchange) {
-        Request request = exchange.request();
+        Request request = exchange.request;
         DocumentName name = exchange.documentName();
         ForkPoint fork = forkPoint(request);
         if (fork != null) {
@@ -98,7 +98,7 @@ final class StreamWrites {
     private static Response created(HttpExchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.created();
-        if (!made && exchange.request().mustBeNew()) {
+        if (!made && exchange.request.mustBeNew()) {
             throw new Problem(412, "condition_failed", "the stream exists, and was to be new: If-None-Match is *");
         }
         Response response = Response.of(made ? 201 : 200, info)
@@ -112,10 +112,10 @@ final class StreamWrites {
      * proxy hides the scheme, host, and prefix that the client uses.
      */
     private static String location(HttpExchange exchange) {
-        Request request = exchange.request();
-        String path = request.path();
-        String host = request.headers().get(HttpHeaderNames.HOST, "");
-        boolean proxied = BY_PROXIES.stream().anyMatch(request.headers()::contains);
+        Request request = exchange.request;
+        String path = request.path;
+        String host = request.headers.get(HttpHeaderNames.HOST, "");
+        boolean proxied = BY_PROXIES.stream().anyMatch(request.headers::contains);
         return proxied || !HOST.matcher(host).matches()
                 ? "./" + path.substring(path.lastIndexOf('/') + 1)
                 : exchange.scheme() + "://" + host + path;
@@ -123,8 +123,8 @@ final class StreamWrites {
 
     /** Appends the body, closes the stream, or, with the {@code trim} parameter, trims the oldest values. */
     static void append(HttpExchange exchange) {
-        Request request = exchange.request();
-        String trimTo = request.query().get(TRIM);
+        Request request = exchange.request;
+        String trimTo = request.query.get(TRIM);
         if (trimTo != null) {
             trim(exchange, trimTo);
             return;
@@ -132,7 +132,7 @@ final class StreamWrites {
         DocumentName name = exchange.documentName();
         Producer producer = request.producer();
         boolean close = request.flag(StreamHeaders.CLOSED);
-        boolean empty = request.body().length == 0;
+        boolean empty = request.body.length == 0;
         String contentType = request.contentType();
         Problem.require(
                 !empty || close,
@@ -150,7 +150,7 @@ final class StreamWrites {
             documents.write(
                     name, addition::applyTo, withDurability(exchange, documents, added -> appended(added, empty)));
         };
-        if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
+        if (request.body.length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             exchange.writeApart(List.of(name), append);
         } else {
             exchange.write(name, append);
@@ -169,7 +169,7 @@ final class StreamWrites {
     }
 
     private static List<byte[]> values(HttpExchange exchange, @Nullable String contentType) {
-        byte[] body = exchange.request().body();
+        byte[] body = exchange.request.body;
         if (body.length == 0) {
             return List.of();
         }
@@ -181,7 +181,7 @@ final class StreamWrites {
      * always fits, because its length has its own limit.
      */
     private static List<byte[]> messages(HttpExchange exchange, byte[] body) {
-        long maxBatchBytes = exchange.protocol().config.maxBatchBytes();
+        long maxBatchBytes = exchange.protocol.config.maxBatchBytes();
         List<byte[]> messages = new ArrayList<>();
         long[] bytes = {0};
         JsonMessages.forEach(exchange.documentName(), body, message -> {
@@ -204,8 +204,8 @@ final class StreamWrites {
      * because a {@code DELETE} request that lost its parameter in transit would delete the stream.
      */
     private static void trim(HttpExchange exchange, String to) {
-        exchange.operation("trimStream");
-        boolean bodiless = exchange.request().body().length == 0;
+        exchange.operation = "trimStream";
+        boolean bodiless = exchange.request.body.length == 0;
         Problem.require(bodiless, "body_not_empty", "a trim has no body; append in a separate request");
         Offset offset = Offset.parse(to, TRIM);
         edit(

@@ -24,7 +24,7 @@ final class ValueEndpoints {
 
     /** Returns a page of values, or, with the {@code raw} parameter, the bytes of one value. */
     static void values(HttpExchange exchange) {
-        Query query = exchange.request().query();
+        Query query = exchange.request.query;
         DocumentName name = exchange.documentName();
         Offset offset = Offset.parse(query.get("offset"), "offset");
         int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);

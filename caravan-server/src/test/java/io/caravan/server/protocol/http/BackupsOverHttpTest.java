@@ -48,7 +48,7 @@ class BackupsOverHttpTest {
     }
 
     private void serve(Backups backups) {
-        server.server.serve(new ServerContext(server.documents, null, null, backups, Stream::empty, List.of()));
+        server.server.serve(new HttpProtocol.Services(server.documents, null, null, backups, Stream::empty, List.of()));
     }
 
     private void serve() throws IOException {

@@ -170,8 +170,8 @@ class ConnectionTest {
     @Test
     void rejectsHeadersBeyondLimit() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
-                    + "\r\n\r\n");
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+                    + "x".repeat(HttpConnection.Decoder.MAX_HEADER_BYTES) + "\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(431);
             assertThat(raw.atEnd()).isTrue();
         }

@@ -143,7 +143,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     HttpFixture serve() {
-        server.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
+        server.serve(new HttpProtocol.Services(documents, null, null, Backups.none(), Stream::empty, List.of()));
         return this;
     }
 

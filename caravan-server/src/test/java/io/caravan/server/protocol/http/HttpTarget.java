@@ -70,7 +70,7 @@ public final class HttpTarget implements FuzzTarget {
 
     /** Returns a line for each request, and a last line that starts with {@link #END} if a request is invalid. */
     private static List<String> understood(byte[] sent, int pieceBytes) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(() -> false));
+        EmbeddedChannel channel = new EmbeddedChannel(new HttpConnection.Decoder(() -> false));
         for (int at = 0; at < sent.length; at += pieceBytes) {
             channel.writeInbound(Unpooled.wrappedBuffer(sent, at, Math.min(pieceBytes, sent.length - at)));
         }
@@ -107,7 +107,7 @@ public final class HttpTarget implements FuzzTarget {
                     incoming.add(content.content());
                     if (content instanceof LastHttpContent) {
                         incoming.complete();
-                        lines.add(head + " " + new String(incoming.body(), ISO_8859_1));
+                        lines.add(head + " " + new String(incoming.body, ISO_8859_1));
                     }
                 }
             } catch (Problem rejected) {
@@ -121,9 +121,9 @@ public final class HttpTarget implements FuzzTarget {
             return String.join(
                     " ",
                     request.method().name(),
-                    request.path(),
-                    rejection(() -> name(request.path())),
-                    rejection(() -> Offset.parse(request.query().get("offset"), "offset")),
+                    request.path,
+                    rejection(() -> name(request.path)),
+                    rejection(() -> Offset.parse(request.query.get("offset"), "offset")),
                     rejection(() -> request.producer()),
                     rejection(() -> request.number(StreamHeaders.TTL)),
                     rejection(() -> request.time(StreamHeaders.EXPIRES_AT)),

@@ -31,7 +31,7 @@ class OperatorRequestsTest {
         TestUsers users = new TestUsers("admin.secret = administers\nadmin.permissions = read, write, admin\n"
                 + "editor.secret = reads-and-writes\neditor.permissions = read, write\neditor.prefixes = mine/\n");
         server = HttpFixture.guarded(users.authenticator);
-        server.server.serve(new ServerContext(
+        server.server.serve(new HttpProtocol.Services(
                 server.documents,
                 null,
                 null,

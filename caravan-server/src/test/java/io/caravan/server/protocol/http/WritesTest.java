@@ -61,7 +61,7 @@ class WritesTest {
                     }
                 });
         documents = new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
-        protocol.serve(new ServerContext(documents, null, null, Backups.none(), Stream::empty, List.of()));
+        protocol.serve(new HttpProtocol.Services(documents, null, null, Backups.none(), Stream::empty, List.of()));
     }
 
     @AfterEach
@@ -87,7 +87,7 @@ class WritesTest {
         });
         assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
         channel.runPendingTasks();
-        assertThat(exchange.status()).isEqualTo(500);
+        assertThat(exchange.status).isEqualTo(500);
     }
 
     @Test
