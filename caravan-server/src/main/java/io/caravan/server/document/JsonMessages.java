@@ -1,5 +1,7 @@
 package io.caravan.server.document;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -25,9 +27,9 @@ public final class JsonMessages {
     /** The parsed bytes after which a factory is replaced, because it keeps all names that its parsers read. */
     private static final long FACTORY_BYTES = 4L * 1024 * 1024;
 
-    private static volatile Factory current = new Factory();
+    static volatile Factory current = new Factory();
 
-    private static final class Factory {
+    static final class Factory {
         /** The parser factory, which accepts only UTF-8, because messages are concatenated byte by byte. */
         private final JsonFactory json = JsonFactory.builder()
                 .disable(JsonFactory.Feature.CHARSET_DETECTION)
@@ -41,10 +43,6 @@ public final class JsonMessages {
                 .build();
 
         private final AtomicLong bytes = new AtomicLong();
-    }
-
-    static JsonFactory factory() {
-        return current.json;
     }
 
     private static JsonParser parser(byte[] text) throws IOException {
@@ -81,7 +79,8 @@ public final class JsonMessages {
             finishValue(parser);
             checkEnd(name, parser);
             if (action != null) {
-                action.accept(stripped(body));
+                // Around valid JSON, all white space is that of JSON.
+                action.accept(new String(body, ISO_8859_1).strip().getBytes(ISO_8859_1));
             }
         } catch (StreamConstraintsException tooDeep) {
             throw new DocumentException(
@@ -96,22 +95,6 @@ public final class JsonMessages {
         int from = (int) parser.currentTokenLocation().getByteOffset();
         finishValue(parser);
         return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
-    }
-
-    private static byte[] stripped(byte[] body) {
-        int from = 0;
-        int to = body.length;
-        while (isWhite(body[from])) {
-            from++;
-        }
-        while (isWhite(body[to - 1])) {
-            to--;
-        }
-        return Arrays.copyOfRange(body, from, to);
-    }
-
-    private static boolean isWhite(byte character) {
-        return character == ' ' || character == '\t' || character == '\n' || character == '\r';
     }
 
     private static void finishValue(JsonParser parser) throws IOException {

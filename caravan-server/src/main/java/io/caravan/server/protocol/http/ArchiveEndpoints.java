@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The endpoints that describe the archive, and restore documents by the same rules as {@code CARAVAN.RESTORE}. */
 final class ArchiveEndpoints {
-    /** The maximum number of generations in one response. */
     private static final int MAX_GENERATIONS = 1_000;
 
     private ArchiveEndpoints() {}
@@ -32,23 +31,24 @@ final class ArchiveEndpoints {
      * Returns the progress of the archive, the result of the last drill, and the number of documents fetched on demand.
      * A part that does not exist is null.
      */
-    static void status(HttpExchange exchange) {
+    static Response status(HttpExchange exchange) {
         RestoreService restores = exchange.protocol.served().restores();
         Drills drills = restores == null ? null : restores.drills();
         Hydration hydration = restores == null ? null : restores.hydration();
-        Map<String, Object> fields = Response.fields("archive", exchange.protocol.archive());
-        fields.put(
-                "drills",
-                drills == null ? null : Response.fields("failures", drills.failures(), "last", drills.last()));
-        fields.put(
-                "hydration",
-                hydration == null
-                        ? null
-                        : Response.fields(
-                                "documents", hydration.hydrated(),
-                                "failures", hydration.failures(),
-                                "waiting", hydration.fetching()));
-        exchange.respond(Response.json(200, fields));
+        return Response.json(
+                200,
+                Response.fields(
+                        "archive",
+                        exchange.protocol.archive(),
+                        "drills",
+                        drills == null ? null : Response.fields("failures", drills.failures(), "last", drills.last()),
+                        "hydration",
+                        hydration == null
+                                ? null
+                                : Response.fields(
+                                        "documents", hydration.hydrated(),
+                                        "failures", hydration.failures(),
+                                        "waiting", hydration.fetching())));
     }
 
     /** Returns the generations of a document in the archive, newest first. */
@@ -61,7 +61,7 @@ final class ArchiveEndpoints {
         Manifest manifest = found.orElseThrow(() -> new Problem(
                 404, "not_archived", "the archive has nothing of document '" + name + "': it was never archived"));
         Manifest.Tombstone tombstone = manifest.tombstone();
-        String deletedAt = tombstone == null ? null : Response.moment(tombstone.deletedAtMillis());
+        String deletedAt = tombstone == null ? null : Response.rfc3339(tombstone.deletedAtMillis());
         List<Generation> newestFirst = new ArrayList<>(manifest.generations());
         Collections.reverse(newestFirst);
         List<?> generations = newestFirst.stream()
@@ -74,7 +74,7 @@ final class ArchiveEndpoints {
     private static Map<String, Object> described(Generation generation) {
         return Response.fields(
                 "number", generation.number(),
-                "takenAt", Response.moment(generation.takenAtMillis()),
+                "takenAt", Response.rfc3339(generation.takenAtMillis()),
                 "firstOffset", Offset.of(generation.firstSequence()),
                 "nextOffset", Offset.of(generation.nextSequence()),
                 "values", generation.count(),
@@ -89,14 +89,15 @@ final class ArchiveEndpoints {
      */
     static void restore(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        Query query = exchange.request.query;
+        Request request = exchange.request;
         exchange.require(Permission.READ, name);
-        OptionalLong generation =
-                query.get("generation") == null ? OptionalLong.empty() : OptionalLong.of(query.number("generation", 0));
+        OptionalLong generation = request.parameter("generation") == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(request.numberParameter("generation", 0));
         if (generation.isPresent()) {
             exchange.require(Permission.ADMIN, name);
         }
-        DocumentName as = as(exchange, name, query.get("as"));
+        DocumentName as = as(exchange, name, request.parameter("as"));
         service(exchange).restoreApart(name, generation, as, reporting(exchange, ArchiveEndpoints::restored));
     }
 

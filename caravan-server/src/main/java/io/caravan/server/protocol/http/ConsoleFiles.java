@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * from the other endpoints, with the token that the user enters. The content security policy prevents browsers from
  * loading anything from other servers and from running other scripts.
  */
-public final class ConsoleFiles {
-    public static final String PREFIX = "/console/";
+final class ConsoleFiles {
+    static final String PREFIX = "/console/";
 
     static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
             + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -35,7 +35,6 @@ public final class ConsoleFiles {
 
     private record File(String type, byte[] bytes, String etag) {}
 
-    /** Reads a file. Returns null if there is none with this name. */
     private static @Nullable File read(String name) {
         boolean valid = NAME.matcher(name).matches();
         try (InputStream in = valid ? ConsoleFiles.class.getResourceAsStream("console/" + name) : null) {
@@ -59,26 +58,25 @@ public final class ConsoleFiles {
     }
 
     /** Redirects a browser to the console, relatively, so that it works through a proxy that adds a prefix. */
-    public static void redirect(HttpExchange exchange) {
-        exchange.respond(new Response(302).uncached().header("Location", "console/"));
+    static Response redirect(HttpExchange exchange) {
+        return new Response(302).uncached().header("Location", "console/");
     }
 
-    public void file(HttpExchange exchange) {
+    Response file(HttpExchange exchange) {
         String path = exchange.request.path.substring(PREFIX.length());
         String name = path.isEmpty() ? "index.html" : path;
-        exchange.respond(() -> {
-            File file = files.computeIfAbsent(name, ConsoleFiles::read);
-            if (file == null) {
-                throw new Problem(404, "unknown_path", "the console has no such file; it begins at " + PREFIX);
-            }
-            boolean known = exchange.request.hasTag(file.etag());
-            Response response = new Response(known ? 304 : 200)
-                    .header("ETag", file.etag())
-                    .header("Cache-Control", "no-cache")
-                    .header("Content-Security-Policy", POLICY)
-                    .header("Referrer-Policy", "no-referrer")
-                    .header("X-Frame-Options", "DENY");
-            return known ? response : response.body(file.type(), file.bytes());
-        });
+        // Each file is read only once, so this does not wait for a reading thread.
+        File file = files.computeIfAbsent(name, ConsoleFiles::read);
+        if (file == null) {
+            throw new Problem(404, "unknown_path", "the console has no such file; it begins at " + PREFIX);
+        }
+        boolean known = exchange.request.hasTag(file.etag());
+        Response response = new Response(known ? 304 : 200)
+                .header("ETag", file.etag())
+                .header("Cache-Control", "no-cache")
+                .header("Content-Security-Policy", POLICY)
+                .header("Referrer-Policy", "no-referrer")
+                .header("X-Frame-Options", "DENY");
+        return known ? response : response.body(file.type(), file.bytes());
     }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -29,88 +30,71 @@ final class DocumentList {
 
     private DocumentList() {}
 
-    static void list(HttpExchange exchange) {
-        Query query = exchange.request.query;
-        Cursor cursor = Cursor.of(query);
-        int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
-        Wanted wanted = new Wanted(bytes(query.get("prefix")), bytes(query.get("delimiter")), query.flag("sizes"));
-        DocumentService documents = exchange.documents();
-        exchange.respond(() -> Response.json(200, page(exchange, documents, cursor.position(), limit, wanted)));
-    }
-
     /**
-     * The documents that a request selects.
-     *
-     * @param prefix the prefix of the names
-     * @param delimiter the delimiter, or empty for none. A name that contains the delimiter after the prefix is not
-     *     listed, but counted in a group: the start of the name, up to and including the delimiter
-     * @param sizes whether to return the size of each document
+     * Returns a page of documents. With a {@code delimiter}, a name that contains it after the prefix is not listed, but
+     * counted in a group: the start of the name, up to and including the delimiter.
      */
-    private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
-        /** Returns the group of names in which a name is counted, or null if the name is listed individually. */
-        @Nullable
-        String group(DocumentName name) {
-            if (delimiter.length == 0) {
-                return null;
-            }
-            byte[] bytes = name.toBytes();
-            for (int at = prefix.length; at + delimiter.length <= bytes.length; at++) {
-                int end = at + delimiter.length;
-                if (Arrays.equals(bytes, at, end, delimiter, 0, delimiter.length)) {
-                    return DocumentName.of(Arrays.copyOf(bytes, end)).text();
+    static Response list(HttpExchange exchange) {
+        Request request = exchange.request;
+        DocumentService documents = exchange.documents();
+        byte[] prefix = bytes(request.parameter("prefix"));
+        byte[] delimiter = bytes(request.parameter("delimiter"));
+        boolean sizes = request.flagParameter("sizes");
+        ScanPage page = documents.scan(Cursor.of(request).position(), request.limit(DEFAULT_LIMIT, MAX_LIMIT));
+        List<Map<String, Object>> listed = new ArrayList<>();
+        Map<String, Long> groups = new TreeMap<>();
+        for (ScanPage.Found found : page.documents()) {
+            DocumentName name = found.name();
+            if (name.startsWith(prefix) && exchange.principal.may(Permission.READ, name)) {
+                String group = group(name.toBytes(), prefix.length, delimiter);
+                if (group != null) {
+                    groups.merge(group, 1L, Long::sum);
+                } else {
+                    listed.add(entry(documents, name, found.info(), sizes));
                 }
             }
-            return null;
         }
+        Map<String, Object> response = Response.fields("documents", listed);
+        if (delimiter.length > 0) {
+            response.put("prefixes", groups);
+        }
+        response.put("run", documents.run());
+        response.put("incomplete", documents.incomplete());
+        response.put("cursor", Cursor.text(exchange.protocol.cluster, page.next()));
+        return Response.json(200, response);
     }
 
     private static byte[] bytes(@Nullable String text) {
         return text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private static Map<String, Object> page(
-            HttpExchange exchange, DocumentService documents, long cursor, int limit, Wanted wanted) {
-        ScanPage page = documents.scan(cursor, limit);
-        List<Map<String, Object>> listed = new ArrayList<>();
-        Map<String, Long> groups = new TreeMap<>();
-        for (ScanPage.Found found : page.documents()) {
-            if (found.name().startsWith(wanted.prefix()) && exchange.principal.may(Permission.READ, found.name())) {
-                String group = wanted.group(found.name());
-                if (group != null) {
-                    groups.merge(group, 1L, Long::sum);
-                } else {
-                    listed.add(entry(documents, found.name(), found.info(), wanted.sizes()));
-                }
+    /** Returns the group of names in which a name is counted, or null if the name is listed individually. */
+    private static @Nullable String group(byte[] name, int prefixBytes, byte[] delimiter) {
+        for (int end = prefixBytes + delimiter.length; delimiter.length > 0 && end <= name.length; end++) {
+            if (Arrays.equals(name, end - delimiter.length, end, delimiter, 0, delimiter.length)) {
+                return DocumentName.of(Arrays.copyOf(name, end)).text();
             }
         }
-        Map<String, Object> response = Response.fields("documents", listed);
-        if (wanted.delimiter().length > 0) {
-            response.put("prefixes", groups);
-        }
-        response.put("run", documents.run());
-        response.put("incomplete", documents.incomplete());
-        response.put("cursor", Cursor.text(exchange.protocol.cluster, page.next()));
-        return response;
+        return null;
     }
 
     private static Map<String, Object> entry(
             DocumentService documents, DocumentName name, DocumentInfo info, boolean sizes) {
         DocumentAttributes attributes = info.attributes();
-        Map<String, Object> entry = Response.fields(
+        OptionalLong ttl = attributes.ttlSeconds();
+        OptionalLong expiry = attributes.expiresAtMillis();
+        return Response.present(
                 "name", name.text(),
                 "path", StreamName.path(name),
                 "contentType", attributes.contentType(),
-                "values", info.count());
-        if (sizes) {
-            entry.put("bytes", documents.bytes(name, info));
-        }
-        entry.put("firstOffset", Offset.of(info.firstSequence()));
-        entry.put("nextOffset", Offset.of(info.nextSequence()));
-        entry.put("closed", attributes.closed());
-        entry.put("durability", documents.spaces().durability(name).word());
-        attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
-        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", Response.rfc3339(millis)));
-        return entry;
+                "values", info.count(),
+                "bytes", sizes ? documents.bytes(name, info) : null,
+                "firstOffset", Offset.of(info.firstSequence()),
+                "nextOffset", Offset.of(info.nextSequence()),
+                "closed", attributes.closed(),
+                "durability", documents.spaces().durability(name).word(),
+                "ttlSeconds", ttl.isPresent() ? ttl.getAsLong() : null,
+                "expiresAt", expiry.isPresent() ? Response.rfc3339(expiry.getAsLong()) : null);
     }
 
     /**
@@ -122,14 +106,14 @@ final class DocumentList {
      */
     record Cursor(int slot, long position) {
         /** Returns the cursor of a request, or the beginning. Throws {@link Problem} if the cursor is invalid. */
-        static Cursor of(Query query) {
-            String text = query.get("cursor");
+        static Cursor of(Request request) {
+            String text = request.parameter("cursor");
             if (text == null) {
                 return new Cursor(0, 0);
             }
             int dash = text.indexOf('-');
-            long slot = dash < 0 ? 0 : Query.parse(text.substring(0, dash));
-            long position = Query.parse(text.substring(dash + 1));
+            long slot = dash < 0 ? 0 : Request.parse(text.substring(0, dash));
+            long position = Request.parse(text.substring(dash + 1));
             boolean valid = slot >= 0 && slot < Slots.COUNT && position >= 0;
             Problem.require(valid, "invalid_parameter", "cursor must be one from a response");
             return new Cursor((int) slot, position);

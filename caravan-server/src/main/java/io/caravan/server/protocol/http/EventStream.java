@@ -1,16 +1,22 @@
 package io.caravan.server.protocol.http;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.FatalErrors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.util.ByteProcessor;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,12 +35,15 @@ final class EventStream extends LiveRead {
     private static final byte[] DATA_EVENT = ascii("event: data\n");
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
+    private static final byte[] END = ascii("\n\n");
+
+    private static final Pattern LINE_END = Pattern.compile("\r\n|[\r\n]");
 
     private final ReadRequest request;
     /** Whether the last values are held back until a character is complete. */
     private boolean held;
-    /** The streams with which this stream shares its next read. */
-    private @Nullable SharedEvents shared;
+
+    private @Nullable SharedRead shared;
 
     EventStream(ReadRequest request) {
         super(request.exchange, request.documents, 1);
@@ -64,9 +73,10 @@ final class EventStream extends LiveRead {
         }
     }
 
-    /** Runs a turn of this stream after those of the other streams that wait at the same position. */
     private void join(Runnable turn) {
-        SharedEvents.join(request.position(), exchange.protocol, joined -> shared = joined, turn);
+        SharedRead.Position position = new SharedRead.Position(
+                request.documents, request.name, request.documentId, request.next, request.cursor);
+        SharedRead.join(position, exchange.protocol, joined -> shared = joined, turn);
     }
 
     private void readAlone(boolean last) {
@@ -94,9 +104,7 @@ final class EventStream extends LiveRead {
                 events.bytes, events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
     }
 
-    /** Returns the next events, or null if the document no longer exists. */
-    @Nullable
-    Events read() {
+    private @Nullable Events read() {
         DocumentInfo info = request.find();
         return info == null ? null : read(info, false);
     }
@@ -125,8 +133,9 @@ final class EventStream extends LiveRead {
         boolean text = ContentTypes.isText(info.attributes().contentType());
         SliceReader slice = new SliceReader(info, SLICE_BYTES, request.next, true, text);
         try {
-            if (!slice.read(request)) {
-                throw SliceReader.changedDuringRead(request.name);
+            request.read(info, slice);
+            if (slice.next == request.next) {
+                throw request.changedDuringRead();
             }
             held = slice.cutToWhole();
             if (slice.next == request.next) {
@@ -150,7 +159,6 @@ final class EventStream extends LiveRead {
         }
     }
 
-    /** Adds an event with values, as text or in Base64. */
     private static void putData(ByteBuf out, ByteBuf values, boolean text) {
         out.writeBytes(DATA_EVENT);
         if (text) {
@@ -164,46 +172,110 @@ final class EventStream extends LiveRead {
     }
 
     private static void putLines(ByteBuf out, ByteBuf values) {
-        int end = values.writerIndex();
-        int from = values.readerIndex();
-        while (true) {
-            int found = values.forEachByte(from, end - from, ByteProcessor.FIND_CRLF);
-            int to = found < 0 ? end : found;
-            putField(out, values, from, to);
-            if (to == end) {
-                return;
-            }
-            boolean both = values.getByte(to) == '\r' && to + 1 < end && values.getByte(to + 1) == '\n';
-            from = to + (both ? 2 : 1);
+        Matcher lineEnd = LINE_END.matcher(values.toString(ISO_8859_1));
+        int from = 0;
+        while (lineEnd.find()) {
+            putField(out, values, from, lineEnd.start());
+            from = lineEnd.end();
         }
+        putField(out, values, from, values.readableBytes());
     }
 
     /** Adds a data line. Clients remove a space after the colon, so a line that starts with one gets another space. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
+        int start = values.readerIndex() + from;
         out.writeBytes(FIELD);
-        if (to > from && values.getByte(from) == ' ') {
+        if (to > from && values.getByte(start) == ' ') {
             out.writeByte(' ');
         }
-        out.writeBytes(values, from, to - from);
+        out.writeBytes(values, start, to - from);
         out.writeByte('\n');
     }
 
     /** Adds the event with the client's position; if {@code closed}, the client has all values of a closed stream. */
     private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
-        Map<String, Object> fields = Response.fields("streamNextOffset", offset);
-        if (!closed) {
-            fields.put("streamCursor", cursor);
-        }
-        if (upToDate) {
-            fields.put("upToDate", true);
-        }
-        if (closed) {
-            fields.put("streamClosed", true);
-        }
         out.writeBytes(CONTROL_EVENT);
         out.writeBytes(FIELD);
-        out.writeBytes(Response.jsonBytes(fields));
-        out.writeByte('\n');
-        out.writeByte('\n');
+        out.writeBytes(Response.jsonBytes(Response.present(
+                "streamNextOffset", offset,
+                "streamCursor", closed ? null : cursor,
+                "upToDate", upToDate ? true : null,
+                "streamClosed", closed ? true : null)));
+        out.writeBytes(END);
+    }
+
+    /**
+     * A read that the event streams at one position share. Their turns run one after the other on a reading thread: the
+     * first one reads the events, and all of them send these events. Streams can join until the first turn begins, so
+     * that the events contain every value that was durable when a stream joined.
+     */
+    static final class SharedRead implements Runnable {
+        private final Position position;
+        private final HttpProtocol protocol;
+        private final List<Runnable> turns = new ArrayList<>();
+        private @Nullable Events events;
+
+        /** Everything that determines the events that a client receives next. */
+        record Position(
+                DocumentService documents,
+                DocumentName name,
+                long documentId,
+                long next,
+                @Nullable String cursor) {}
+
+        private SharedRead(Position position, HttpProtocol protocol) {
+            this.position = position;
+            this.protocol = protocol;
+        }
+
+        /** Adds the turn of a stream. Calls {@code joined} before the turn can begin. */
+        static SharedRead join(Position position, HttpProtocol protocol, Consumer<SharedRead> joined, Runnable turn) {
+            return protocol.sharedReads.compute(position, (at, waiting) -> {
+                SharedRead shared = waiting == null ? new SharedRead(at, protocol) : waiting;
+                joined.accept(shared);
+                if (shared.turns.isEmpty()) {
+                    protocol.readers.execute(shared);
+                }
+                shared.turns.add(turn);
+                return shared;
+            });
+        }
+
+        @Override
+        public void run() {
+            // From now on, no stream can join.
+            protocol.sharedReads.remove(position);
+            try {
+                runTurns();
+            } finally {
+                if (events != null) {
+                    events.bytes().release();
+                }
+            }
+        }
+
+        /** Runs all turns, even if an {@link Error} ends one of them. Throws the first such error. */
+        private void runTurns() {
+            Error first = null;
+            for (Runnable turn : turns) {
+                try {
+                    turn.run();
+                } catch (Error broken) {
+                    FatalErrors.report(broken);
+                    first = first == null ? broken : first;
+                }
+            }
+            if (first != null) {
+                throw first;
+            }
+        }
+
+        /** Returns the events for a turn, which releases them. Returns null if the document no longer exists. */
+        private @Nullable Events events(EventStream stream) {
+            if (events == null) {
+                events = stream.read();
+            }
+            return events == null ? null : events.share(turns.size());
+        }
     }
 }

@@ -32,9 +32,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles the HTTP connection of one client, one request at a time. Bytes of later requests wait in the decoder, and
- * the socket is not read while bytes wait. While no bytes wait, the socket is read even during a request, because only
- * a read detects that the client has disconnected.
+ * Handles the HTTP connection of one client, one request at a time. Bytes of later requests wait in the decoder. While
+ * bytes wait, the socket is not read. While no bytes wait, or only a few do and the request waits for new values, the
+ * socket is read even during a request, because only a read detects that the client has disconnected.
  */
 final class HttpConnection extends Connection {
     private static final String SCHEME = "Bearer ";
@@ -42,20 +42,21 @@ final class HttpConnection extends Connection {
     /** Maximum number of body parts before the other connections of the event loop get their turn. */
     private static final int TURN_PARTS = 1_000;
 
+    /** The waiting bytes at which the socket is no longer read while a request waits for new values. */
+    private static final int WAITING_BYTES = 64 * 1024;
+
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     final HttpProtocol protocol;
+    final long openedNanos = System.nanoTime();
     /** Precedes this handler in the pipeline. */
     final Decoder decoder = new Decoder(this::busy);
     /** The last valid token, so that later requests of a client need no cryptographic hash of it. */
     private byte[] lastToken = {};
 
     private @Nullable Principal lastTokenOwner;
-    /** The exchange whose request is arriving. */
     private @Nullable HttpExchange incoming;
-    /** The exchange whose request is being handled. */
     private @Nullable HttpExchange exchange;
-    /** The number of body parts processed in this turn. */
     private int parts;
     /** The number of the current or next request, counted from 1. */
     private long request = 1;
@@ -122,12 +123,14 @@ final class HttpConnection extends Connection {
         readMore();
     }
 
-    private void readMore() {
+    void readMore() {
         if (exchange == null) {
             long arrived = incoming == null ? 0 : decoder.headBytes + incoming.request.bodyMemory();
             memory.settle(decoder.heldBytes() + arrived, true);
         }
-        channel.config().setAutoRead(!closing && decoder.holding == null && memory.mayRead());
+        boolean wanted = decoder.holding == null
+                || exchange != null && exchange.waitsForValues() && decoder.heldBytes() < WAITING_BYTES;
+        channel.config().setAutoRead(!closing && wanted && memory.mayRead());
     }
 
     private void begin(HttpRequest head) {
@@ -173,7 +176,6 @@ final class HttpConnection extends Connection {
         }
     }
 
-    /** Returns the owner of the token, or null if the token is absent or unknown. */
     private @Nullable Principal principal(@Nullable String authorization) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
             return null;
@@ -195,7 +197,7 @@ final class HttpConnection extends Connection {
     /** Responds to a request that may not have arrived completely, and ends the connection. */
     private void reject(HttpRequest head, Problem problem) {
         Route route = Route.rejecting(head.method(), problem);
-        reject(new HttpExchange(this, new Request(head, "/", Query.NONE), route, Principal.ANYONE), problem);
+        reject(new HttpExchange(this, new Request(head, "/", ""), route, Principal.ANYONE), problem);
     }
 
     private void reject(HttpExchange rejected, Problem problem) {
@@ -333,7 +335,7 @@ final class HttpConnection extends Connection {
         private static final int MAX_PART_BYTES = 64 * 1024;
         /** Maximum number of headers; limited because a header takes many times as much memory as its bytes. */
         private static final int MAX_HEADERS = 128;
-        /** Approximate memory that a header takes in addition to its bytes. */
+
         private static final int HEADER_OVERHEAD_BYTES = 128;
 
         private final BooleanSupplier busy;

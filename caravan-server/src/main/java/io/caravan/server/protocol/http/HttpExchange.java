@@ -35,7 +35,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -272,23 +271,19 @@ final class HttpExchange {
         })));
     }
 
-    /** Creates and sends the response to a read, as {@link #read} does. */
-    void respond(Supplier<Response> response) {
-        read(() -> respond(response.get()));
-    }
-
     /**
      * Runs a write to a document on the event loop, when its shard has space. The client's next request waits until
      * then. The writes of one turn of the loop share an fsync.
      */
     void write(DocumentName name, Consumer<DocumentService> change) {
-        DocumentService documents = documents();
         List<DocumentName> names = List.of(name);
-        Runnable grouped = () -> {
-            documents.willWrite(loop(), names);
-            change.accept(documents);
-        };
-        apply(documents, names, grouped, () -> write(name, change));
+        apply(
+                names,
+                documents -> {
+                    documents.willWrite(loop(), names);
+                    change.accept(documents);
+                },
+                () -> write(name, change));
     }
 
     /**
@@ -299,19 +294,18 @@ final class HttpExchange {
      * @param names the documents of the write; empty if they are not known yet, so that all shards must have space
      */
     void writeApart(Collection<DocumentName> names, Consumer<DocumentService> change) {
-        DocumentService documents = documents();
-        Runnable once = () -> change.accept(documents);
-        Runnable again = () -> writeApart(names, change);
-        protocol.readers.execute(untilEnd(() -> run(() -> apply(documents, names, once, again))));
+        Runnable attempt = () -> apply(names, change, () -> writeApart(names, change));
+        protocol.readers.execute(untilEnd(() -> run(attempt)));
     }
 
-    private void apply(DocumentService documents, Collection<DocumentName> names, Runnable change, Runnable again) {
+    private void apply(Collection<DocumentName> names, Consumer<DocumentService> change, Runnable again) {
+        DocumentService documents = documents();
         boolean tried = false;
         if (documents.writable(names)) {
             // The token may have been revoked since the request began.
             requireStillKnown();
             try {
-                change.run();
+                change.accept(documents);
                 return;
             } catch (NotWritableException tooLarge) {
                 // The write needs more space than the store has now, or other writes have taken the space.
@@ -321,13 +315,14 @@ final class HttpExchange {
         documents.onWritable(names, loop(), tried, untilEnd(() -> run(again)));
     }
 
-    /** Returns an outcome that sends the response to a write when the write is durable. */
-    <T> Outcome<T> outcome(Function<T, Response> response) {
+    /** Returns an outcome that sends the response to a write to these documents when the write is durable. */
+    <T> Outcome<T> outcome(Collection<DocumentName> names, Function<T, Response> response) {
+        DocumentService documents = documents();
         return new Outcome<>() {
             @Override
             public void success(T result) {
                 // The store's thread must not send the response, because it has other callers to notify.
-                loop().execute(() -> run(() -> respond(response.apply(result))));
+                loop().execute(() -> run(() -> respond(response.apply(result).withDurability(documents, names))));
             }
 
             @Override
@@ -446,15 +441,21 @@ final class HttpExchange {
         memory.waitingFor(() -> System.nanoTime() - startedNanos);
         atEnd(() -> memory.waitingFor(() -> 0));
         onDrain = drain;
+        connection.readMore();
         if (draining) {
             drain();
         }
     }
 
+    boolean waitsForValues() {
+        return onDrain != null && !over;
+    }
+
     void drain() {
         draining = true;
-        if (onDrain != null && !over) {
-            onDrain.run();
+        Runnable action = onDrain;
+        if (action != null && !over) {
+            action.run();
         }
     }
 

@@ -28,7 +28,6 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -54,8 +53,6 @@ public final class HttpProtocol implements WireProtocol {
     /** Longer than the minute after which proxies usually close idle connections, so that the proxy closes first. */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
-    private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
-
     private static final String NAME = "http";
 
     final HttpConfig config;
@@ -64,7 +61,6 @@ public final class HttpProtocol implements WireProtocol {
     private volatile @Nullable Services served;
     volatile boolean draining;
     final ServerMetrics metrics;
-    /** The operations whose requests are counted, by name. */
     private final Map<String, ServerMetrics.Operation> operations = new ConcurrentHashMap<>();
 
     final Origins origins;
@@ -73,7 +69,8 @@ public final class HttpProtocol implements WireProtocol {
             HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
     final Executor readers;
     /** The reads that event streams can join, by position. */
-    final ConcurrentMap<SharedEvents.Position, SharedEvents> sharedEvents = new ConcurrentHashMap<>();
+    final ConcurrentMap<EventStream.SharedRead.Position, EventStream.SharedRead> sharedReads =
+            new ConcurrentHashMap<>();
 
     final JsonBody json;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -127,7 +124,6 @@ public final class HttpProtocol implements WireProtocol {
 
     @Override
     public Connection connect(Channel channel, ConnectionMemory memory) {
-        channel.attr(OPENED_NANOS).set(System.nanoTime());
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, this, memory);
         channel.pipeline().addLast(connection.decoder, new HttpResponseEncoder(), connection);
@@ -148,22 +144,16 @@ public final class HttpProtocol implements WireProtocol {
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /** Starts to serve documents. */
     public void serve(Services opened) {
         served = opened;
     }
 
     public Stream<ClientInfo> clients() {
-        long now = System.nanoTime();
         return connections.stream().map(channel -> {
-            long opened = channel.attr(OPENED_NANOS).get();
-            return new ClientInfo(
-                    NAME,
-                    HostPort.format(channel.remoteAddress()),
-                    "",
-                    "",
-                    "",
-                    TimeUnit.NANOSECONDS.toSeconds(now - opened));
+            HttpConnection connection = channel.pipeline().get(HttpConnection.class);
+            long openNanos = connection == null ? 0 : System.nanoTime() - connection.openedNanos;
+            String address = HostPort.format(channel.remoteAddress());
+            return new ClientInfo(NAME, address, "", "", "", TimeUnit.NANOSECONDS.toSeconds(openNanos));
         });
     }
 
@@ -172,17 +162,16 @@ public final class HttpProtocol implements WireProtocol {
         draining = true;
     }
 
-    /** Whether this server serves requests for documents now. */
     boolean serves() {
         return served != null && !draining;
     }
 
-    /** Returns the status of the archive, or null if the server has no archive. */
     @Nullable
     ArchiveStatus archive() {
         Services opened = served;
-        Archiver archiver = opened == null ? null : opened.archiver();
-        return archiver == null ? null : archiver.status();
+        return opened == null || opened.archiver() == null
+                ? null
+                : opened.archiver().status();
     }
 
     /** Returns the services. Throws {@link Problem} if the store is not open yet, or the server is stopping. */
@@ -280,7 +269,6 @@ public final class HttpProtocol implements WireProtocol {
                 .with("Allow", names);
     }
 
-    /** Counts a request for the metrics. */
     void count(String operation, RequestOutcome outcome, long nanos) {
         operations
                 .computeIfAbsent(operation, name -> metrics.operation(NAME, name))

@@ -27,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  * that exceed a limit, before it allocates memory for the rest of the body.
  */
 final class JsonBody {
-    /** The name of the field that contains the path of a stream. */
     private static final String PATH = "path";
 
     private static final int MAX_DEPTH = 8;

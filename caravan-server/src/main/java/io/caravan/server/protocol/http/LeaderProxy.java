@@ -29,14 +29,15 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslContext;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.AsciiString;
 import java.net.ConnectException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -55,7 +56,11 @@ import org.jspecify.annotations.Nullable;
 public final class LeaderProxy {
     private static final String RELAYED = "Caravan-Relayed";
     private static final int CONNECT_MILLIS = 2_000;
-    private static final long CHECK_SECONDS = 1;
+    /**
+     * The time without data after which a connection is closed if its leader has changed, and half the time after which
+     * it is closed if it has no request. Twice this time is shorter than the default idle timeout of the leader.
+     */
+    private static final int CHECK_SECONDS = 1;
     /**
      * The maximum time for which a request waits, and the time without a leader after which requests are rejected. Long
      * enough for two elections at the default timeout.
@@ -63,45 +68,23 @@ public final class LeaderProxy {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private static final long RETRY_MILLIS = 20;
-    /** Time after which a check closes an idle connection. Shorter than the default idle timeout of the leader. */
-    private static final Duration IDLE = Duration.ofSeconds(2);
     /** Maximum number of idle connections that an event loop keeps open to one node. */
     private static final int MAX_IDLE = 32;
     /** Headers that concern only the connection between two nodes, or that this node sets itself. */
-    private static final Set<String> OWN_HEADERS = Set.of(
-            HttpHeaderNames.CONNECTION.toString(),
-            HttpHeaderNames.TRANSFER_ENCODING.toString(),
-            HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN.toString(),
-            HttpHeaderNames.ACCESS_CONTROL_EXPOSE_HEADERS.toString(),
-            HttpHeaderNames.VARY.toString(),
-            Origins.RESOURCE_POLICY.toString().toLowerCase(Locale.ROOT),
-            Origins.CONTENT_TYPE_OPTIONS.toString().toLowerCase(Locale.ROOT));
+    private static final List<AsciiString> OWN_HEADERS = List.of(
+            HttpHeaderNames.CONNECTION,
+            HttpHeaderNames.TRANSFER_ENCODING,
+            HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN,
+            HttpHeaderNames.ACCESS_CONTROL_EXPOSE_HEADERS,
+            HttpHeaderNames.VARY,
+            Origins.RESOURCE_POLICY,
+            Origins.CONTENT_TYPE_OPTIONS);
 
     private final Transport transport;
-    private final Map<Target, Pool> pools = new ConcurrentHashMap<>();
+    /** The idle connections from an event loop to a node, starting with the connection that has been idle longest. */
+    private final Map<Target, Deque<Link>> pools = new ConcurrentHashMap<>();
 
     private record Target(EventLoop loop, ClusterNode leader) {}
-
-    /** The connections from one event loop to one node. A single task checks all of them. */
-    private static final class Pool {
-        private final ClusterNode leader;
-        private final Set<Link> busy = new HashSet<>();
-        /** The idle connections, starting with the connection that has been idle longest. */
-        private final Deque<Link> idle = new ArrayDeque<>();
-
-        Pool(Target target) {
-            leader = target.leader;
-            target.loop.scheduleWithFixedDelay(this::check, CHECK_SECONDS, CHECK_SECONDS, TimeUnit.SECONDS);
-        }
-
-        private void check() {
-            List.copyOf(busy).forEach(Link::closeIfLeaderChanged);
-            long before = System.nanoTime() - IDLE.toNanos();
-            while (!idle.isEmpty() && idle.element().idleSinceNanos - before <= 0) {
-                idle.remove().channel.close();
-            }
-        }
-    }
 
     /** Creates a proxy. Its connections use this transport, which must be that of the event loops. */
     public LeaderProxy(Transport transport) {
@@ -124,7 +107,7 @@ public final class LeaderProxy {
             return cluster.group();
         }
         if (route.operation().equals(DocumentList.OPERATION)) {
-            return cluster.group(DocumentList.Cursor.of(request.query).slot());
+            return cluster.group(DocumentList.Cursor.of(request).slot());
         }
         DocumentName name = null;
         if (route.aboutDocument()) {
@@ -141,10 +124,9 @@ public final class LeaderProxy {
         private final Route route;
         private final Cluster cluster;
         private final GroupView group;
-        /** Whether the request waits for new values. */
         private final boolean live;
 
-        private @Nullable Instant begun;
+        private final Instant begun;
 
         Forwarding(HttpExchange exchange, Route route, Cluster cluster) {
             this.exchange = exchange;
@@ -152,6 +134,7 @@ public final class LeaderProxy {
             this.cluster = cluster;
             this.group = requestedGroup(cluster, route, exchange.request);
             this.live = StreamReads.isLive(route, exchange.request);
+            this.begun = cluster.now();
         }
 
         void begin() {
@@ -166,19 +149,19 @@ public final class LeaderProxy {
                 route.endpoint().accept(exchange);
                 return;
             }
-            if (begun == null) {
-                begun = cluster.now();
-            }
             Optional<ClusterNode> leader = group.leader();
             if (leader.isPresent()) {
                 forward(leader.get());
-            } else if (group.unchangedFor().compareTo(TIMEOUT) > 0
-                    || cluster.now().isAfter(begun.plus(TIMEOUT))) {
+            } else if (group.unchangedFor().compareTo(TIMEOUT) > 0 || !early()) {
                 throw Problem.noLeader();
             } else {
                 // An election usually ends soon, and the request has not been sent to any node.
                 retryLater();
             }
+        }
+
+        private boolean early() {
+            return !cluster.now().isAfter(begun.plus(TIMEOUT));
         }
 
         private void retryLater() {
@@ -188,8 +171,8 @@ public final class LeaderProxy {
 
         private void forward(ClusterNode leader) {
             EventLoop loop = (EventLoop) exchange.loop();
-            Pool pool = pools.computeIfAbsent(new Target(loop, leader), Pool::new);
-            Link open = pool.idle.pollLast();
+            Deque<Link> pool = pools.computeIfAbsent(new Target(loop, leader), any -> new ArrayDeque<>());
+            Link open = pool.pollLast();
             if (open != null) {
                 open.send(this);
                 return;
@@ -211,7 +194,11 @@ public final class LeaderProxy {
                                                 leader.http().host(),
                                                 leader.http().port()));
                             }
-                            channel.pipeline().addLast(new HttpClientCodec(), new Link(channel, pool, Forwarding.this));
+                            channel.pipeline()
+                                    .addLast(
+                                            new IdleStateHandler(0, 0, CHECK_SECONDS),
+                                            new HttpClientCodec(),
+                                            new Link(channel, leader, pool, Forwarding.this));
                         }
                     })
                     .connect(leader.http().host(), leader.http().port())
@@ -228,8 +215,7 @@ public final class LeaderProxy {
          */
         void failed(ClusterNode leader, boolean sent, Throwable cause) {
             boolean mayHaveChanged = sent && !isRead();
-            boolean early = begun != null && cluster.now().isBefore(begun.plus(TIMEOUT));
-            if (early && !mayHaveChanged && exchange.status == 0) {
+            if (early() && !mayHaveChanged && exchange.status == 0) {
                 retryLater();
                 return;
             }
@@ -238,7 +224,7 @@ public final class LeaderProxy {
                             503,
                             "leader_lost",
                             "the leader, node " + leader.id() + ", did not respond: " + cause.getMessage() + change)
-                    .with("Retry-After", "1"));
+                    .retrySoon());
         }
 
         private boolean isRead() {
@@ -250,19 +236,19 @@ public final class LeaderProxy {
     /** A connection to a node. The connection forwards one request at a time, and waits in its pool between them. */
     private static final class Link extends SimpleChannelInboundHandler<HttpObject> {
         private final Channel channel;
-        private final Pool pool;
+        private final ClusterNode leader;
+        private final Deque<Link> pool;
         /** The request in progress; null after the end of its response. */
         private @Nullable Forwarding forwarding;
 
         private boolean sent;
-        private @Nullable Response bodiless;
         private boolean reusable;
         private boolean interim;
-        private long idleSinceNanos;
 
         /** Creates a connection that sends the first request when it is open. */
-        Link(Channel channel, Pool pool, Forwarding first) {
+        Link(Channel channel, ClusterNode leader, Deque<Link> pool, Forwarding first) {
             this.channel = channel;
+            this.leader = leader;
             this.pool = pool;
             this.forwarding = first;
         }
@@ -274,8 +260,6 @@ public final class LeaderProxy {
 
         void send(Forwarding next) {
             forwarding = next;
-            bodiless = null;
-            pool.busy.add(this);
             // A connection that has just ended may still be in its pool.
             sent = channel.isActive();
             next.exchange.atEnd(() -> {
@@ -303,9 +287,14 @@ public final class LeaderProxy {
             }
         }
 
-        /** Closes the connection if the leader has changed. A leader whose machine has failed does not close it. */
-        private void closeIfLeaderChanged() {
-            if (forwarding != null && !forwarding.group.leader().equals(Optional.of(pool.leader))) {
+        /** Closes an idle connection, and one whose leader has changed: a failed machine closes no connection. */
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            Forwarding waiting = forwarding;
+            if (event instanceof IdleStateEvent silent
+                    && (waiting == null
+                            ? !silent.isFirst()
+                            : !waiting.group.leader().equals(Optional.of(leader)))) {
                 channel.close();
             }
         }
@@ -350,53 +339,27 @@ public final class LeaderProxy {
                 interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
                 if (!interim) {
                     reusable = HttpUtil.isKeepAlive(head) && !receiving.live;
-                    begin(head, receiving.exchange);
+                    OWN_HEADERS.forEach(head.headers()::remove);
+                    receiving.exchange.start(new Response(head.status().code(), head.headers()));
                 }
             }
-            if (message instanceof HttpContent content && !interim) {
-                boolean whole = message instanceof LastHttpContent;
-                if (whole) {
-                    forwarding = null;
-                }
-                pass(content, whole, receiving.exchange);
-                if (whole) {
-                    release();
-                }
+            if (interim) {
+                return;
             }
-        }
-
-        private void begin(HttpResponse head, HttpExchange exchange) {
-            int status = head.status().code();
-            Response response = new Response(status);
-            head.headers().forEach(header -> {
-                if (!OWN_HEADERS.contains(header.getKey().toLowerCase(Locale.ROOT))) {
-                    response.header(header.getKey(), header.getValue());
-                }
-            });
-            if (status == 204 || status == 304 || exchange.request.method().equals(HttpMethod.HEAD)) {
-                bodiless = response;
-            } else {
-                exchange.start(response);
+            if (message instanceof HttpContent content) {
+                receiving.exchange.write(content.content().retain());
             }
-        }
-
-        private void pass(HttpContent content, boolean whole, HttpExchange exchange) {
-            if (bodiless == null) {
-                exchange.write(content.content().retain());
-                if (whole) {
-                    exchange.finish();
-                }
-            } else if (whole) {
-                exchange.respond(bodiless);
+            if (message instanceof LastHttpContent) {
+                forwarding = null;
+                receiving.exchange.finish();
+                release();
             }
         }
 
         /** Returns the connection to its pool, or closes it, after a complete response. */
         private void release() {
-            pool.busy.remove(this);
-            if (reusable && channel.isActive() && pool.idle.size() < MAX_IDLE) {
-                idleSinceNanos = System.nanoTime();
-                pool.idle.addLast(this);
+            if (reusable && channel.isActive() && pool.size() < MAX_IDLE) {
+                pool.addLast(this);
                 // Only a read detects the end of the connection.
                 channel.read();
             } else {
@@ -415,23 +378,21 @@ public final class LeaderProxy {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            pool.idle.remove(this);
             fail(new ConnectException("the connection ended"));
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-            pool.idle.remove(this);
             fail(cause);
             channel.close();
         }
 
         private void fail(Throwable cause) {
-            pool.busy.remove(this);
+            pool.remove(this);
             Forwarding failed = forwarding;
             forwarding = null;
             if (failed != null) {
-                failed.failed(pool.leader, sent, cause);
+                failed.failed(leader, sent, cause);
             }
         }
     }

@@ -10,7 +10,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +37,6 @@ final class LiveStreams extends LiveRead {
 
     private static final String INVALID = "invalid_streams";
 
-    /** The streams that are still being tailed. */
     private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
 
     LiveStreams(HttpExchange exchange, Map<DocumentName, Offset> starts) {
@@ -130,7 +128,7 @@ final class LiveStreams extends LiveRead {
         private void putValues(ByteBuf events) {
             boolean first = !known();
             DocumentInfo info = get();
-            List<byte[]> values = read(info);
+            List<byte[]> values = values(info);
             behind = next < info.nextSequence();
             over = !behind && info.attributes().closed();
             if (first || over || !values.isEmpty()) {
@@ -139,12 +137,12 @@ final class LiveStreams extends LiveRead {
         }
 
         /** Returns the next values, until their total size reaches {@link #CHECK_BYTES}. */
-        private List<byte[]> read(DocumentInfo info) {
+        private List<byte[]> values(DocumentInfo info) {
             List<byte[]> values = new ArrayList<>();
             if (next < info.nextSequence()) {
                 Offset.checkRetained(next, info);
                 long[] length = {0};
-                SliceReader.read(documents, name, info, next, (sequence, value) -> {
+                read(info, (sequence, value) -> {
                     byte[] copy = new byte[value.remaining()];
                     value.get(copy);
                     values.add(copy);
@@ -152,7 +150,7 @@ final class LiveStreams extends LiveRead {
                     return length[0] < CHECK_BYTES;
                 });
                 if (values.isEmpty()) {
-                    throw SliceReader.changedDuringRead(name);
+                    throw changedDuringRead();
                 }
                 next += values.size();
             }
@@ -160,21 +158,15 @@ final class LiveStreams extends LiveRead {
         }
 
         private Map<String, Object> fields(DocumentInfo info, List<byte[]> values) {
-            Map<String, Object> fields = Response.fields("path", StreamName.path(name));
             List<String> texts = ContentTypes.isText(info.attributes().contentType()) ? texts(values) : null;
-            if (texts == null) {
-                fields.put("base64", true);
-                texts = values.stream().map(Base64.getEncoder()::encodeToString).toList();
-            }
-            fields.put("values", texts);
-            fields.put("nextOffset", Offset.of(next));
-            if (!behind) {
-                fields.put("upToDate", true);
-            }
-            if (over) {
-                fields.put("closed", true);
-            }
-            return fields;
+            boolean base64 = texts == null;
+            return Response.present(
+                    "path", StreamName.path(name),
+                    "base64", base64 ? true : null,
+                    "values", base64 ? values : texts,
+                    "nextOffset", Offset.of(next),
+                    "upToDate", behind ? null : true,
+                    "closed", over ? true : null);
         }
     }
 
@@ -198,7 +190,6 @@ final class LiveStreams extends LiveRead {
     /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */
     record Body(@Nullable List<Fields> streams) {}
 
-    /** The JSON fields of a stream. */
     record Fields(@Nullable String path, @Nullable String offset) {}
 
     /** Returns the streams in a body, and the offsets at which to start. Throws {@link Problem} if it is invalid. */

@@ -35,14 +35,15 @@ final class MigrationEndpoints {
     static void export(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = exchange.documents();
-        exchange.respond(() -> {
+        exchange.read(() -> {
             DocumentInfo info = StreamPosition.find(documents, name);
-            return Response.json(200, ExportedDocument.of(documents, name, info).asJson());
+            exchange.respond(Response.json(
+                    200, ExportedDocument.of(documents, name, info).asJson()));
         });
     }
 
-    private static <K extends Enum<K>> K step(Query query, K[] kinds) {
-        String step = query.get("step");
+    private static <K extends Enum<K>> K step(Request query, K[] kinds) {
+        String step = query.parameter("step");
         return Arrays.stream(kinds)
                 .filter(kind -> word(kind).equals(step))
                 .findFirst()
@@ -66,12 +67,12 @@ final class MigrationEndpoints {
             documents.write(
                     name,
                     document -> Map.of(step.kind().result(), step.applyTo(document)),
-                    exchange.outcome(result -> Response.json(200, result)));
+                    exchange.outcome(List.of(), result -> Response.json(200, result)));
         });
     }
 
     private static ImportStep importStep(HttpExchange exchange) {
-        Query query = exchange.request.query;
+        Request query = exchange.request;
         ImportStep.Kind kind = step(query, ImportStep.Kind.values());
         ImportBody body = ImportBody.parse(exchange);
         List<Long> numbers = kind.numbers().stream()
@@ -80,7 +81,8 @@ final class MigrationEndpoints {
         String step = "the step " + word(kind);
         Problem.require(kind.takesAttributes() || body.attributes.isEmpty(), INVALID, step + " has no attributes");
         Problem.require(kind.takesValues() || body.values.isEmpty(), INVALID, step + " has no values");
-        return new ImportStep(kind, numbers, replaced(query.get("replace")), body.documentAttributes(), body.values());
+        return new ImportStep(
+                kind, numbers, replaced(query.parameter("replace")), body.documentAttributes(), body.values());
     }
 
     private static Replaced replaced(@Nullable String given) {
@@ -93,24 +95,24 @@ final class MigrationEndpoints {
 
     static void move(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
-        Query query = exchange.request.query;
+        Request query = exchange.request;
         MoveStep.Kind kind = step(query, MoveStep.Kind.values());
         RedirectTarget to = null;
         if (kind == MoveStep.Kind.FENCE) {
             // This step names the server to which all clients of the document are redirected.
             exchange.require(Permission.ADMIN, name);
-            to = RedirectTarget.parse(Objects.requireNonNullElse(query.get("to"), ""));
+            to = RedirectTarget.parse(Objects.requireNonNullElse(query.parameter("to"), ""));
         }
         boolean held = kind == MoveStep.Kind.FENCE
                 || kind == MoveStep.Kind.REDIRECT
-                || kind == MoveStep.Kind.ABANDON && query.get(HOLDER) != null;
+                || kind == MoveStep.Kind.ABANDON && query.parameter(HOLDER) != null;
         MoveStep step = new MoveStep(kind, held ? OptionalLong.of(number(query, HOLDER)) : OptionalLong.empty(), to);
         exchange.write(
                 name,
                 documents -> documents.write(
                         name,
                         document -> result(kind, step.applyTo(document)),
-                        exchange.outcome(result -> Response.json(200, result))));
+                        exchange.outcome(List.of(), result -> Response.json(200, result))));
     }
 
     private static Object result(MoveStep.Kind kind, Object result) {
@@ -122,9 +124,9 @@ final class MigrationEndpoints {
         };
     }
 
-    private static long number(Query query, String parameter) {
-        String given = query.get(parameter);
-        long number = given == null || given.length() > MAX_DIGITS ? -1 : Query.parse(given);
+    private static long number(Request query, String parameter) {
+        String given = query.parameter(parameter);
+        long number = given == null || given.length() > MAX_DIGITS ? -1 : Request.parse(given);
         Problem.require(number >= 0, "invalid_parameter", parameter + " must be a number, of at most 18 digits");
         return number;
     }

@@ -35,41 +35,35 @@ public final class Offset {
      * Returns the sequence in the offset of a value; {@code -1} and {@code now} are not allowed. If the offset is
      * malformed, throws a {@link Problem} that names the parameter.
      */
-    public static long sequence(String text, String parameter) {
+    static long sequence(String text, String parameter) {
         boolean separated = text.length() == 2 * SEQUENCE_DIGITS + 1 && text.charAt(SEQUENCE_DIGITS) == '_';
-        long sequence = separated ? Query.parse(text.substring(0, SEQUENCE_DIGITS)) : -1;
-        if (sequence < 0 || Query.parse(text.substring(SEQUENCE_DIGITS + 1)) < 0) {
+        long sequence = separated ? Request.parse(text.substring(0, SEQUENCE_DIGITS)) : -1;
+        if (sequence < 0 || Request.parse(text.substring(SEQUENCE_DIGITS + 1)) < 0) {
             throw Problem.badRequest(
                     "invalid_offset", parameter + " is not an offset; send one from a response, unchanged");
         }
         return sequence;
     }
 
-    /**
-     * Parses an offset: {@code -1} or null is the first retained value, and {@code now} is the end. If the offset is
-     * malformed, throws a {@link Problem} that names the parameter.
-     */
-    public static Offset parse(@Nullable String text, String parameter) {
+    /** Parses an offset as {@link #sequence} does; {@code -1} or null is the first retained value, {@code now} the end. */
+    static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {
             return BEGINNING;
         }
         return text.equals("now") ? NOW : new Offset(sequence(text, parameter));
     }
 
-    public boolean isNow() {
+    boolean isNow() {
         return this == NOW;
     }
 
-    /**
-     * Returns the sequence of this offset in a stream, or the sequence of the first retained value if the value at this
-     * offset was trimmed. Throws {@link Problem} if the stream has not reached this offset.
-     */
-    public long atLeastFirstIn(DocumentInfo info) {
+    /** Returns the sequence in a stream as {@link #in} does, or that of the first retained value if it was trimmed. */
+    long atLeastFirstIn(DocumentInfo info) {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
     }
 
     /** Returns the sequence in a stream. Throws {@link Problem} if it was trimmed or the stream has not reached it. */
-    public long in(DocumentInfo info) {
+    long in(DocumentInfo info) {
         if (this == BEGINNING) {
             return info.firstSequence();
         }
@@ -86,7 +80,7 @@ public final class Offset {
     }
 
     /** Throws {@link Problem} if a value at or after this sequence was trimmed. */
-    public static void checkRetained(long sequence, DocumentInfo info) {
+    static void checkRetained(long sequence, DocumentInfo info) {
         if (sequence < info.firstSequence()) {
             String first = of(info.firstSequence());
             throw new Problem(

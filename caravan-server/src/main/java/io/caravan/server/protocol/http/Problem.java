@@ -29,22 +29,20 @@ public final class Problem extends RuntimeException {
 
     private static final Logger LOG = LoggerFactory.getLogger(Problem.class);
     private static final long serialVersionUID = 1L;
-    private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
-    private static final String READ_UNCONFIRMED = "read_unconfirmed";
 
-    private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
+    private record Translation(Class<? extends RuntimeException> type, int status, String code, boolean passing) {}
 
     private static final List<Translation> TRANSLATIONS = List.of(
-            new Translation(OutOfSpaceException.class, 507, "out_of_space"),
-            new Translation(ValueTooLargeException.class, 413, "value_too_large"),
-            new Translation(CorruptStoreException.class, 500, "corrupt"),
-            new Translation(StoreFailedException.class, 503, "store_failed"),
-            new Translation(StoreIoException.class, 503, "store_failed"),
-            new Translation(StoreClosedException.class, 503, "store_closed"),
-            new Translation(ArchiveException.class, 503, ARCHIVE_UNAVAILABLE),
-            new Translation(ObjectStoreException.class, 503, ARCHIVE_UNAVAILABLE),
-            new Translation(UnconfirmedReadException.class, 503, READ_UNCONFIRMED),
-            new Translation(IllegalArgumentException.class, 400, "invalid_request"));
+            new Translation(OutOfSpaceException.class, 507, "out_of_space", false),
+            new Translation(ValueTooLargeException.class, 413, "value_too_large", false),
+            new Translation(CorruptStoreException.class, 500, "corrupt", false),
+            new Translation(StoreFailedException.class, 503, "store_failed", false),
+            new Translation(StoreIoException.class, 503, "store_failed", false),
+            new Translation(StoreClosedException.class, 503, "store_closed", false),
+            new Translation(ArchiveException.class, 503, "archive_unavailable", true),
+            new Translation(ObjectStoreException.class, 503, "archive_unavailable", true),
+            new Translation(UnconfirmedReadException.class, 503, "read_unconfirmed", true),
+            new Translation(IllegalArgumentException.class, 400, "invalid_request", false));
 
     private final int status;
     private final String code;
@@ -107,8 +105,7 @@ public final class Problem extends RuntimeException {
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
                 Problem problem = new Problem(translation.status(), translation.code(), message(thrown));
-                boolean passing = problem.code.equals(ARCHIVE_UNAVAILABLE) || problem.code.equals(READ_UNCONFIRMED);
-                return passing ? problem.retrySoon() : problem;
+                return translation.passing() ? problem.retrySoon() : problem;
             }
         }
         LOG.error("a request failed because of a fault in the server", thrown);
@@ -196,7 +193,7 @@ public final class Problem extends RuntimeException {
     }
 
     /** Asks the client to retry after 1 s, for example while a document is being fetched from the archive. */
-    private Problem retrySoon() {
+    Problem retrySoon() {
         return with("Retry-After", "1");
     }
 

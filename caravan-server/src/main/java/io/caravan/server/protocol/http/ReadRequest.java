@@ -25,7 +25,7 @@ final class ReadRequest extends StreamPosition {
 
     final HttpExchange exchange;
     /** The cursor from the last live response, or null. */
-    private final @Nullable String cursor;
+    final @Nullable String cursor;
 
     private boolean begun;
 
@@ -33,9 +33,9 @@ final class ReadRequest extends StreamPosition {
         super(
                 exchange.documents(),
                 exchange.documentName(),
-                Offset.parse(exchange.request.query.get("offset"), "offset"));
+                Offset.parse(exchange.request.parameter("offset"), "offset"));
         this.exchange = exchange;
-        this.cursor = exchange.request.query.get("cursor");
+        this.cursor = exchange.request.parameter("cursor");
     }
 
     /**
@@ -45,7 +45,7 @@ final class ReadRequest extends StreamPosition {
      */
     String nextCursor() {
         long current = Math.floorDiv(Instant.now().getEpochSecond() - CURSOR_EPOCH_SECONDS, CURSOR_SECONDS);
-        long last = cursor != null && cursor.length() <= MAX_CURSOR_DIGITS ? Query.parse(cursor) : -1;
+        long last = cursor != null && cursor.length() <= MAX_CURSOR_DIGITS ? Request.parse(cursor) : -1;
         if (last < current) {
             return Long.toString(current);
         }
@@ -53,17 +53,16 @@ final class ReadRequest extends StreamPosition {
         return Long.toString(last + (jitterSeconds + CURSOR_SECONDS - 1) / CURSOR_SECONDS);
     }
 
-    /** Returns what determines the next events of an event stream for this request. */
-    SharedEvents.Position position() {
-        return new SharedEvents.Position(documents, name, documentId, next, cursor);
-    }
-
-    /** Returns the head of the response to a read up to the end of the stream. */
-    static Response head(DocumentInfo info) {
-        return Response.of(200, info)
+    /** Returns the head of the response to a read up to the end, for caches if the URL does not say {@code now}. */
+    Response head(DocumentInfo info, String caching) {
+        Response head = Response.of(200, info)
                 .header("Content-Type", info.attributes().contentType())
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()))
                 .flag(StreamHeaders.UP_TO_DATE, true);
+        // With 'now', the same URL returns other values for the next request.
+        return offset.isNow()
+                ? head.uncached()
+                : head.header("Cache-Control", caching).header("ETag", etag(info, next));
     }
 
     /** Returns a tag that identifies the values from {@code from} to the end, and this creation of the document. */
@@ -76,12 +75,16 @@ final class ReadRequest extends StreamPosition {
     void send(DocumentInfo info, Response head) {
         SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun, false);
         try {
-            if (next < info.nextSequence() && !slice.read(this)) {
+            boolean some = next < info.nextSequence();
+            if (some) {
+                read(info, slice);
+            }
+            if (some && slice.next == next) {
                 if (!begun) {
                     // Nothing was sent yet, so the response can still report that the offset was trimmed.
                     offset.in(get());
                 }
-                throw SliceReader.changedDuringRead(name);
+                throw changedDuringRead();
             }
             next = slice.next;
             boolean last = next == info.nextSequence();

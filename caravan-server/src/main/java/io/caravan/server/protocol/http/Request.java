@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Producer;
 import io.netty.buffer.ByteBuf;
@@ -14,8 +16,11 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An HTTP request whose head has arrived. While its body is arriving, the request takes about as much memory as the
- * parts that have arrived.
+ * parts that have arrived. Unknown parameters in the URL are ignored, as the protocol requires.
  */
 final class Request {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
@@ -34,16 +39,22 @@ final class Request {
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
     private static final String ANY_TAG = "*";
+    private static final int MAX_PARAMETERS = 64;
+    /** Matches numbers below 10^19, and thus below 2^64. */
+    private static final Pattern DIGITS = Pattern.compile("[0-9]{1,19}");
+
     private static final byte[] NO_BODY = {};
     /** The last valid content type, because most requests have the same one. */
     private static volatile String lastMediaType = "";
 
     final HttpRequest head;
+    final HttpHeaders headers;
     /** The path of the URL as sent, including percent codes. */
     final String path;
+    /** The part of the URL after the question mark, as sent. */
+    private final String query;
 
-    final Query query;
-    final HttpHeaders headers;
+    private final Map<String, List<String>> parameters;
     /** The body, in the first {@link #bodyBytes} bytes while it arrives; empty if it is not used or was released. */
     byte[] body = NO_BODY;
 
@@ -51,12 +62,39 @@ final class Request {
     private int maxBodyBytes;
     private boolean usesBody;
 
-    /** Creates a request with this head, which is not checked, and no body yet. */
-    Request(HttpRequest head, String path, Query query) {
+    /** Creates a request with this head, which is not checked. Throws {@link Problem} if the query is malformed. */
+    Request(HttpRequest head, String path, String query) {
         this.head = head;
+        this.headers = head.headers();
         this.path = path;
         this.query = query;
-        this.headers = head.headers();
+        this.parameters = query.isEmpty() ? Map.of() : parameters(query);
+    }
+
+    private static Map<String, List<String>> parameters(String query) {
+        Map<String, List<String>> parameters = new HashMap<>();
+        int count = 0;
+        for (String pair : query.split("&", -1)) {
+            if (!pair.isEmpty()) {
+                Problem.require(
+                        ++count <= MAX_PARAMETERS,
+                        "too_many_parameters",
+                        "the URL has more than " + MAX_PARAMETERS + " parameters");
+                String[] parts = pair.split("=", 2);
+                parameters
+                        .computeIfAbsent(decoded(parts[0]), unseen -> new ArrayList<>(1))
+                        .add(parts.length == 1 ? "" : decoded(parts[1]));
+            }
+        }
+        return parameters;
+    }
+
+    private static String decoded(String part) {
+        String what = "the URL's query";
+        byte[] decoded = StreamName.percentDecode(part.replace("+", "%20"), what);
+        String text = new String(decoded, UTF_8);
+        Problem.require(Arrays.equals(text.getBytes(UTF_8), decoded), "malformed_url", what + " is not UTF-8");
+        return text;
     }
 
     /** Creates a request without a body yet. Throws {@link Problem} if the head is not valid HTTP/1.1 or 1.0. */
@@ -81,9 +119,7 @@ final class Request {
             throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
         }
         int end = uri.indexOf('?');
-        String path = end < 0 ? uri : uri.substring(0, end);
-        Query query = end < 0 ? Query.NONE : new Query(uri.substring(end + 1));
-        return new Request(head, path, query);
+        return end < 0 ? new Request(head, uri, "") : new Request(head, uri.substring(0, end), uri.substring(end + 1));
     }
 
     HttpMethod method() {
@@ -206,7 +242,39 @@ final class Request {
     }
 
     String target() {
-        return query.toString().isEmpty() ? path : path + "?" + query;
+        return query.isEmpty() ? path : path + "?" + query;
+    }
+
+    /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */
+    @Nullable
+    String parameter(String name) {
+        List<String> given = parameters.getOrDefault(name, List.of());
+        Problem.require(given.size() <= 1, "repeated_parameter", name + " is given more than once");
+        return given.isEmpty() ? null : given.get(0);
+    }
+
+    /** Returns the nonnegative number in a parameter, or {@code otherwise}. Throws {@link Problem} if malformed. */
+    long numberParameter(String name, long otherwise) {
+        String value = parameter(name);
+        long number = value == null ? otherwise : parse(value);
+        Problem.require(number >= 0, "invalid_parameter", name + " must be a number below 2^63");
+        return number;
+    }
+
+    boolean flagParameter(String name) {
+        return "true".equals(parameter(name));
+    }
+
+    /** Returns the maximum number of elements on a page: a parameter from 1, up to {@code most}. */
+    int limit(int otherwise, int most) {
+        int limit = (int) Math.min(most, numberParameter("limit", otherwise));
+        Problem.require(limit > 0, "invalid_parameter", "limit must be 1 or more");
+        return limit;
+    }
+
+    /** Returns the number with these digits, or a negative one if the text is not a number below 2^63. */
+    static long parse(String digits) {
+        return DIGITS.matcher(digits).matches() ? Long.parseUnsignedLong(digits) : -1;
     }
 
     /** Returns the value of a header, or null if it is absent. Throws {@link Problem} if it is repeated. */
@@ -267,7 +335,7 @@ final class Request {
         if (value == null) {
             return OptionalLong.empty();
         }
-        long number = Query.parse(value);
+        long number = parse(value);
         if (number < 0 || number > MAX_NUMBER || value.length() > 1 && value.startsWith("0")) {
             throw invalid(header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
         }

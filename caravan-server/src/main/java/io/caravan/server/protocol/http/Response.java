@@ -47,11 +47,16 @@ final class Response {
     private static volatile FormattedDate lastDate = FormattedDate.of(0);
 
     final int status;
-    final HttpHeaders headers = new DefaultHttpHeaders();
+    final HttpHeaders headers;
     byte[] body = NO_BODY;
 
     Response(int status) {
+        this(status, new DefaultHttpHeaders());
+    }
+
+    Response(int status, HttpHeaders headers) {
         this.status = status;
+        this.headers = headers;
     }
 
     /** Creates a response that contains the end of a stream. */
@@ -88,7 +93,13 @@ final class Response {
         return fields;
     }
 
-    /** Returns a map, list, or record as JSON. */
+    /** Returns a map as {@link #fields} does, without the names whose value is null. */
+    static Map<String, Object> present(@Nullable Object... namesAndValues) {
+        Map<String, Object> fields = fields(namesAndValues);
+        fields.values().removeIf(Objects::isNull);
+        return fields;
+    }
+
     static byte[] jsonBytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);
@@ -101,11 +112,6 @@ final class Response {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
 
-    static String moment(long millis) {
-        return Instant.ofEpochMilli(millis).toString();
-    }
-
-    /** Returns the {@code Date} header for a time in milliseconds since 1970. */
     static String date(long millis) {
         long second = Math.floorDiv(millis, MILLIS_PER_SECOND);
         FormattedDate date = lastDate;
@@ -121,7 +127,6 @@ final class Response {
         return this;
     }
 
-    /** Sets a header to {@code true} if {@code set} is true; otherwise does nothing. */
     Response flag(CharSequence name, boolean set) {
         return set ? header(name, "true") : this;
     }

@@ -32,7 +32,6 @@ public record Route(
     static final String REST = "{path}";
     static final String NAME = "{name}";
 
-    /** Status codes that a response of any route may have. */
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
@@ -48,7 +47,7 @@ public record Route(
     private static final int VALUES_ROOM_BYTES = 64 * 1024;
 
     /** Creates a route whose request body is at most as long as one value. */
-    public Route(
+    Route(
             HttpMethod method,
             String path,
             String operation,
@@ -58,7 +57,7 @@ public record Route(
         this(method, path, operation, permission, Set.of(statuses), false, endpoint);
     }
 
-    public Route takingValues() {
+    Route takingValues() {
         return new Route(method, path, operation, permission, statuses, true, endpoint);
     }
 
@@ -77,31 +76,29 @@ public record Route(
         return new Route(method, "*", "refused", null, rejecting, rejected.status());
     }
 
-    public Route with(Consumer<HttpExchange> other) {
+    Route with(Consumer<HttpExchange> other) {
         return new Route(method, path, operation, permission, statuses, takesValues, other);
     }
 
-    public boolean aboutDocument() {
+    boolean aboutDocument() {
         return path.endsWith(REST);
     }
 
-    /** Whether the route uses the body of a request. */
     boolean takesBody() {
         return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }
 
-    /** Whether the route handles this path of a URL. */
     boolean matches(String requested) {
         int name = path.indexOf('{');
         return name < 0 ? requested.equals(path) : requested.regionMatches(0, path, 0, name);
     }
 
     /** Returns the part of a requested path that matches {@link #REST} or {@link #NAME}. */
-    public String rest(String requested) {
+    String rest(String requested) {
         return requested.substring(path.indexOf('{'));
     }
 
-    public Set<Integer> allStatuses() {
+    Set<Integer> allStatuses() {
         Set<Integer> all = new TreeSet<>(statuses);
         all.addAll(COMMON_STATUSES);
         if (aboutDocument() && permission != null) {

@@ -33,6 +33,16 @@ public final class Routes {
         return http -> all(http, new LeaderProxy(transport));
     }
 
+    /** Returns an endpoint that creates its response on the event loop. */
+    private static Consumer<HttpExchange> now(Function<HttpExchange, Response> endpoint) {
+        return exchange -> exchange.respond(endpoint.apply(exchange));
+    }
+
+    /** Returns an endpoint that creates its response on a reading thread. */
+    private static Consumer<HttpExchange> apart(Function<HttpExchange, Response> endpoint) {
+        return exchange -> exchange.read(() -> exchange.respond(endpoint.apply(exchange)));
+    }
+
     /** Wraps a read endpoint: each request must first pass the read barrier, and fails if the barrier rejects it. */
     private static Consumer<HttpExchange> current(Consumer<HttpExchange> read) {
         return exchange -> exchange.documents()
@@ -49,13 +59,14 @@ public final class Routes {
     private static List<Route> all(HttpProtocol http, LeaderProxy relay) {
         ServerEndpoints server = new ServerEndpoints();
         Consumer<HttpExchange> read = current(StreamReads::read);
-        Consumer<HttpExchange> describe = current(StreamReads::describe);
+        Consumer<HttpExchange> describe = current(apart(StreamReads::describe));
         Consumer<HttpExchange> follow = current(StreamReads::follow);
-        Consumer<HttpExchange> list = current(DocumentList::list);
-        Consumer<HttpExchange> values = current(ValueEndpoints::values);
+        Consumer<HttpExchange> list = current(apart(DocumentList::list));
+        Consumer<HttpExchange> values = current(apart(ValueEndpoints::values));
         Consumer<HttpExchange> export = current(MigrationEndpoints::export);
         Consumer<HttpExchange> batch = StreamBatches::change;
         Consumer<HttpExchange> load = MigrationEndpoints::importDocument;
+        Consumer<HttpExchange> startBackup = apart(ServerEndpoints::startBackup);
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, StreamWrites::create, 200, 201, 404, 409, 429, 507),
                 new Route(
@@ -70,31 +81,33 @@ public final class Routes {
                 new Route(GET, EXPORT, "exportDocument", READ, export, 200, 404, 410),
                 new Route(POST, IMPORT, "importDocument", WRITE, load, 200, 404, 409, 410, 429, 507).takingValues(),
                 new Route(POST, MOVE, "moveDocument", WRITE, MigrationEndpoints::move, 200, 404, 409, 410, 507),
-                new Route(GET, "/v1/store", "store", ADMIN, server::store, 200),
-                new Route(POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, server::checkpoint, 204, 507),
-                new Route(GET, "/v1/clients", "clients", ADMIN, server::clients, 200),
-                new Route(GET, "/v1/settings", "settings", ADMIN, server::settings, 200),
-                new Route(GET, "/v1/archive", "archive", ADMIN, ArchiveEndpoints::status, 200),
+                new Route(GET, "/v1/store", "store", ADMIN, apart(server::store), 200),
+                new Route(
+                        POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, apart(ServerEndpoints::checkpoint), 204, 507),
+                new Route(GET, "/v1/clients", "clients", ADMIN, apart(ServerEndpoints::clients), 200),
+                new Route(GET, "/v1/settings", "settings", ADMIN, now(ServerEndpoints::settings), 200),
+                new Route(GET, "/v1/archive", "archive", ADMIN, now(ArchiveEndpoints::status), 200),
                 new Route(GET, ARCHIVED, "generations", READ, ArchiveEndpoints::generations, 200, 404),
                 new Route(POST, ARCHIVED, "restoreStream", WRITE, ArchiveEndpoints::restore, 200, 404, 409, 410, 507),
-                new Route(GET, "/v1/backups", "backups", ADMIN, server::backups, 200, 404),
-                new Route(GET, BACKUP, "backup", ADMIN, server::backup, 200, 404),
-                new Route(POST, BACKUP, "makeBackup", ADMIN, server::startBackup, 202, 404, 409),
-                new Route(GET, "/v1/spaces", "spaces", ADMIN, server::spaces, 200),
-                new Route(GET, SPACE, "space", ADMIN, server::space, 200, 404),
-                new Route(PUT, SPACE, "setSpace", ADMIN, server::setSpace, 200, 507),
-                new Route(DELETE, SPACE, "removeSpace", ADMIN, server::removeSpace, 204, 404, 507),
-                new Route(GET, "/v1/stats", "stats", ADMIN, server::stats, 200));
-        Consumer<HttpExchange> file = new ConsoleFiles()::file;
+                new Route(GET, "/v1/backups", "backups", ADMIN, apart(ServerEndpoints::backups), 200, 404),
+                new Route(GET, BACKUP, "backup", ADMIN, apart(ServerEndpoints::backup), 200, 404),
+                new Route(POST, BACKUP, "makeBackup", ADMIN, startBackup, 202, 404, 409),
+                new Route(GET, "/v1/spaces", "spaces", ADMIN, apart(ServerEndpoints::spaces), 200),
+                new Route(GET, SPACE, "space", ADMIN, apart(ServerEndpoints::space), 200, 404),
+                new Route(PUT, SPACE, "setSpace", ADMIN, apart(ServerEndpoints::setSpace), 200, 507),
+                new Route(DELETE, SPACE, "removeSpace", ADMIN, apart(ServerEndpoints::removeSpace), 204, 404, 507),
+                new Route(GET, "/v1/stats", "stats", ADMIN, apart(server::stats), 200));
+        Consumer<HttpExchange> redirect = now(ConsoleFiles::redirect);
+        Consumer<HttpExchange> file = now(new ConsoleFiles()::file);
         List<Route> ofNode = List.of(
-                new Route(GET, "/v1/cluster", "cluster", ADMIN, server::cluster, 200, 404),
-                new Route(GET, "/", "root", null, ConsoleFiles::redirect, 302),
-                new Route(GET, "/console", "console", null, ConsoleFiles::redirect, 302),
+                new Route(GET, "/v1/cluster", "cluster", ADMIN, now(ServerEndpoints::cluster), 200, 404),
+                new Route(GET, "/", "root", null, redirect, 302),
+                new Route(GET, "/console", "console", null, redirect, 302),
                 new Route(GET, ConsoleFiles.PREFIX + Route.REST, "consoleFile", null, file, 200, 304, 404),
-                new Route(GET, "/metrics", "metrics", ADMIN, server::metrics, 200),
-                new Route(GET, "/healthz", "alive", null, ServerEndpoints::alive, 200),
-                new Route(GET, "/readyz", "ready", null, server::ready, 200),
-                new Route(GET, "/openapi.json", "openApi", null, server::openApi, 200));
+                new Route(GET, "/metrics", "metrics", ADMIN, apart(ServerEndpoints::metrics), 200),
+                new Route(GET, "/healthz", "alive", null, now(ServerEndpoints::alive), 200),
+                new Route(GET, "/readyz", "ready", null, now(ServerEndpoints::ready), 200),
+                new Route(GET, "/openapi.json", "openApi", null, now(server::openApi), 200));
         List<Route> all = Stream.concat(ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
                 .toList();
         server.describe(all);

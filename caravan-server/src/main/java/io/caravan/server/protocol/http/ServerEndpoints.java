@@ -19,7 +19,6 @@ import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
-import io.caravan.server.document.space.Spaces;
 import io.caravan.server.metrics.CachedResult;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
@@ -36,7 +35,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -58,7 +56,7 @@ final class ServerEndpoints {
     private volatile byte[] openApi = {};
 
     /** Reads the OpenAPI description, and adds the error responses of each route, which the file omits. */
-    public void describe(List<Route> routes) {
+    void describe(List<Route> routes) {
         ObjectMapper json = new ObjectMapper();
         try (InputStream in = ServerEndpoints.class.getResourceAsStream(OPEN_API)) {
             JsonNode description = json.readTree(Objects.requireNonNull(in));
@@ -80,28 +78,25 @@ final class ServerEndpoints {
         }
     }
 
-    public static void alive(HttpExchange exchange) {
-        exchange.respond(Response.json(200, Map.of("status", "alive")));
+    static Response alive(HttpExchange exchange) {
+        return Response.json(200, Map.of("status", "alive"));
     }
 
     /** Reports whether the server is ready. If not, clients with permission {@code ADMIN} get the detailed reason. */
-    public void ready(HttpExchange exchange) {
+    static Response ready(HttpExchange exchange) {
         HttpProtocol http = exchange.protocol;
         Problem problem = http.problem(exchange.principal.may(Permission.ADMIN));
         if (problem != null) {
-            exchange.respond(problem.response());
-            return;
+            return problem.response();
         }
-        Map<String, Object> fields = Response.fields("status", "ready");
         Cluster cluster = http.cluster;
-        if (cluster != null) {
-            fields.put("cluster", ClusterStatus.Summary.of(cluster));
-        }
         ArchiveStatus archive = http.archive();
-        if (archive != null) {
-            fields.put("archive", brief(archive));
-        }
-        exchange.respond(Response.json(200, fields));
+        return Response.json(
+                200,
+                Response.present(
+                        "status", "ready",
+                        "cluster", cluster == null ? null : ClusterStatus.Summary.of(cluster),
+                        "archive", archive == null ? null : brief(archive)));
     }
 
     /** Returns the archive's status without names and addresses, because clients without a token can read it. */
@@ -113,14 +108,15 @@ final class ServerEndpoints {
                 "lagSeconds", archive.lagSeconds(),
                 "overdueSeconds", archive.overdueSeconds(),
                 "backlog", archive.backlog(),
-                "lastSuccess", success == 0 ? null : Response.moment(success),
-                "lastError", last == null ? null : Map.of("kind", last.kind(), "at", Response.moment(last.atMillis())));
+                "lastSuccess", success == 0 ? null : Response.rfc3339(success),
+                "lastError",
+                        last == null ? null : Map.of("kind", last.kind(), "at", Response.rfc3339(last.atMillis())));
     }
 
-    public void stats(HttpExchange exchange) {
+    Response stats(HttpExchange exchange) {
         HttpProtocol http = exchange.protocol;
         DocumentService documents = exchange.documents();
-        exchange.respond(() -> Response.json(
+        return Response.json(
                 200,
                 Response.fields(
                         "documents", documents.documents(),
@@ -131,100 +127,83 @@ final class ServerEndpoints {
                         "uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos),
                         "requests", http.metrics.requests(),
                         "store", documents.store().stats(),
-                        "archive", http.archive())));
+                        "archive", http.archive()));
     }
 
-    public void metrics(HttpExchange exchange) {
-        exchange.respond(() -> new Response(200)
-                .uncached()
-                .body(
-                        ServerMetrics.CONTENT_TYPE,
-                        exchange.protocol.metrics.scrape().getBytes(StandardCharsets.UTF_8)));
+    static Response metrics(HttpExchange exchange) {
+        byte[] metrics = exchange.protocol.metrics.scrape().getBytes(StandardCharsets.UTF_8);
+        return new Response(200).uncached().body(ServerMetrics.CONTENT_TYPE, metrics);
     }
 
-    public void openApi(HttpExchange exchange) {
-        exchange.respond(new Response(200).header("Cache-Control", "no-cache").body(Response.JSON, openApi));
+    Response openApi(HttpExchange exchange) {
+        return new Response(200).header("Cache-Control", "no-cache").body(Response.JSON, openApi);
     }
 
     /** Returns the layout of a shard: the log, the part of it that is not yet in the heap, and the heap's segments. */
-    public void store(HttpExchange exchange) {
+    Response store(HttpExchange exchange) {
         DocumentService documents = exchange.documents();
-        int group = (int) Math.min(documents.shards(), exchange.request.query.number("shard", 0));
-        if (group == documents.shards()) {
-            throw Problem.badRequest(
-                    "invalid_parameter", "shard must be below the number of the store's shards, " + documents.shards());
-        }
-        CachedResult<StoreLayout> shared =
-                layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime));
-        exchange.respond(() -> {
-            StoreLayout layout =
-                    shared.get(() -> documents.store().shards().get(group).layout());
-            return Response.json(
-                    200,
-                    Response.fields(
-                            "shard", group,
-                            "shards", documents.shards(),
-                            "log", layout.log(),
-                            "heap", layout.heap(),
-                            "pinsComplete", layout.pinsComplete()));
-        });
+        int group = (int) Math.min(documents.shards(), exchange.request.numberParameter("shard", 0));
+        Problem.require(
+                group < documents.shards(),
+                "invalid_parameter",
+                "shard must be below the number of the store's shards, " + documents.shards());
+        StoreLayout layout = layouts.computeIfAbsent(group, any -> new CachedResult<>(LAYOUT_AGE, System::nanoTime))
+                .get(() -> documents.store().shards().get(group).layout());
+        return Response.json(
+                200,
+                Response.fields(
+                        "shard", group,
+                        "shards", documents.shards(),
+                        "log", layout.log(),
+                        "heap", layout.heap(),
+                        "pinsComplete", layout.pinsComplete()));
     }
 
-    public void clients(HttpExchange exchange) {
-        Supplier<Stream<ClientInfo>> others = exchange.protocol.served().otherClients();
-        exchange.respond(() -> {
-            Stream<ClientInfo> listed = Stream.concat(
-                    others.get().limit(MAX_CLIENTS), exchange.protocol.clients().limit(MAX_CLIENTS));
-            return Response.json(200, Map.of("clients", listed.toList()));
-        });
+    static Response clients(HttpExchange exchange) {
+        HttpProtocol http = exchange.protocol;
+        Stream<ClientInfo> others = http.served().otherClients().get().limit(MAX_CLIENTS);
+        List<ClientInfo> all =
+                Stream.concat(others, http.clients().limit(MAX_CLIENTS)).toList();
+        return Response.json(200, Map.of("clients", all));
     }
 
     /** Publishes a checkpoint, and then responds. The durability of writes does not depend on checkpoints. */
-    public void checkpoint(HttpExchange exchange) {
-        DocumentService documents = exchange.documents();
-        exchange.respond(() -> {
-            documents.store().checkpoint();
-            return new Response(204).uncached();
-        });
+    static Response checkpoint(HttpExchange exchange) {
+        exchange.documents().store().checkpoint();
+        return new Response(204).uncached();
     }
 
-    public void cluster(HttpExchange exchange) {
+    static Response cluster(HttpExchange exchange) {
         Cluster cluster = exchange.protocol.cluster;
         if (cluster == null) {
             throw new Problem(
                     404, "no_cluster", "this server is not part of a cluster: it was started without --cluster-file");
         }
-        exchange.respond(Response.json(200, ClusterStatus.of(cluster)));
+        return Response.json(200, ClusterStatus.of(cluster));
     }
 
-    public void settings(HttpExchange exchange) {
-        exchange.respond(
-                Response.json(200, Map.of("settings", exchange.protocol.served().settings())));
+    static Response settings(HttpExchange exchange) {
+        return Response.json(200, Map.of("settings", exchange.protocol.served().settings()));
     }
 
-    public void backups(HttpExchange exchange) {
-        Backups backups = exchange.protocol.served().backups();
-        exchange.respond(() -> {
-            List<?> listed =
-                    backups.list().stream().map(ServerEndpoints::described).toList();
-            return Response.json(200, Map.of("backups", listed));
-        });
+    static Response backups(HttpExchange exchange) {
+        List<?> listed = exchange.protocol.served().backups().list().stream()
+                .map(ServerEndpoints::described)
+                .toList();
+        return Response.json(200, Map.of("backups", listed));
     }
 
-    public void backup(HttpExchange exchange) {
-        Backups backups = exchange.protocol.served().backups();
-        exchange.respond(() -> Response.json(200, described(backups.find(name(exchange)))));
+    static Response backup(HttpExchange exchange) {
+        return Response.json(200, described(exchange.protocol.served().backups().find(name(exchange))));
     }
 
     /** Starts a backup, whose state later requests return, because proxies wait only a minute for a response. */
-    public void startBackup(HttpExchange exchange) {
+    static Response startBackup(HttpExchange exchange) {
         Backups backups = exchange.protocol.served().backups();
-        exchange.respond(() -> {
-            String name = name(exchange);
-            // The outcome is logged, and clients can query it.
-            backups.start(name, Outcome.of(made -> {}, problem -> {}));
-            return Response.json(202, described(backups.find(name))).header("Location", "./" + name);
-        });
+        String name = name(exchange);
+        // The outcome is logged, and clients can query it.
+        backups.start(name, Outcome.of(made -> {}, problem -> {}));
+        return Response.json(202, described(backups.find(name))).header("Location", "./" + name);
     }
 
     private static String name(HttpExchange exchange) {
@@ -232,63 +211,47 @@ final class ServerEndpoints {
     }
 
     private static Map<String, Object> described(BackupInfo backup) {
-        Map<String, Object> fields = Response.fields(
+        BackupReport report = backup.report();
+        return Response.present(
                 "name", backup.name(),
                 "state", backup.state().label(),
                 "path", backup.path().toString(),
-                "at", Response.moment(backup.atMillis()),
-                "bytes", backup.bytes());
-        BackupReport report = backup.report();
-        switch (backup.state()) {
-            case RUNNING -> fields.put("totalBytes", backup.totalBytes());
-            case FAILED -> fields.put("problem", backup.problem());
-            case COMPLETE, ABANDONED -> {
-                if (report != null) {
-                    fields.put("files", report.files());
-                    fields.put("lsn", report.lsn());
-                }
-            }
-        }
-        return fields;
+                "at", Response.rfc3339(backup.atMillis()),
+                "bytes", backup.bytes(),
+                "totalBytes", backup.state() == BackupInfo.State.RUNNING ? backup.totalBytes() : null,
+                "problem", backup.problem(),
+                "files", report == null ? null : report.files(),
+                "lsn", report == null ? null : report.lsn());
     }
 
-    public void spaces(HttpExchange exchange) {
-        Spaces spaces = exchange.documents().spaces();
-        exchange.respond(() -> {
-            List<?> listed = spaces.all().stream().map(Described::of).toList();
-            return Response.json(200, Map.of("spaces", listed));
-        });
+    static Response spaces(HttpExchange exchange) {
+        List<?> listed =
+                exchange.documents().spaces().all().stream().map(Described::of).toList();
+        return Response.json(200, Map.of("spaces", listed));
     }
 
-    public void space(HttpExchange exchange) {
+    static Response space(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
-        Spaces spaces = exchange.documents().spaces();
-        exchange.respond(() -> {
-            Space space = spaces.get(prefix);
-            if (space == null) {
-                throw noSpace(prefix);
-            }
-            return Response.json(200, Described.of(space));
-        });
+        Space space = exchange.documents().spaces().get(prefix);
+        if (space == null) {
+            throw noSpace(prefix);
+        }
+        return Response.json(200, Described.of(space));
     }
 
     /** Creates a space, or replaces all settings of an existing space. */
-    public void setSpace(HttpExchange exchange) {
-        Prefix prefix = prefix(exchange);
+    static Response setSpace(HttpExchange exchange) {
         SpaceSettings settings = spaceSettings(exchange);
-        Spaces spaces = exchange.documents().spaces();
-        exchange.respond(() -> Response.json(200, Described.of(spaces.set(prefix, before -> settings))));
+        return Response.json(
+                200, Described.of(exchange.documents().spaces().set(prefix(exchange), before -> settings)));
     }
 
-    public void removeSpace(HttpExchange exchange) {
+    static Response removeSpace(HttpExchange exchange) {
         Prefix prefix = prefix(exchange);
-        Spaces spaces = exchange.documents().spaces();
-        exchange.respond(() -> {
-            if (!spaces.remove(prefix)) {
-                throw noSpace(prefix);
-            }
-            return new Response(204).uncached();
-        });
+        if (!exchange.documents().spaces().remove(prefix)) {
+            throw noSpace(prefix);
+        }
+        return new Response(204).uncached();
     }
 
     private static Problem noSpace(Prefix prefix) {
@@ -299,7 +262,6 @@ final class ServerEndpoints {
         return Prefix.of(StreamName.bytes(name(exchange)));
     }
 
-    /** Parses an object with a number or a word for each setting. */
     private static SpaceSettings spaceSettings(HttpExchange exchange) {
         SpaceSettings settings = SpaceSettings.NONE;
         Map<?, ?> fields = exchange.protocol.json.parse(exchange.request.body, Map.class, INVALID_SPACE);
@@ -318,7 +280,6 @@ final class ServerEndpoints {
         return settings;
     }
 
-    /** The description of a space in a response. */
     private record Described(
             String prefix,
             String path,

@@ -1,11 +1,7 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
-import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -21,7 +17,6 @@ final class SliceReader implements DocumentReader {
     /** The maximum size of a slice of text in which no value ends with a complete character. */
     private static final int MOST_BYTES = 4 * 1024 * 1024;
 
-    /** The length of the longest incomplete UTF-8 character. */
     private static final int MAX_INCOMPLETE_BYTES = 3;
 
     private final DocumentInfo info;
@@ -58,29 +53,6 @@ final class SliceReader implements DocumentReader {
         }
     }
 
-    /** Reads the values of the slice. Returns false if they were trimmed or the document was deleted. */
-    boolean read(ReadRequest request) {
-        long before = next;
-        read(request.documents, request.name, info, next, this);
-        return next > before;
-    }
-
-    /**
-     * Reads the values from {@code from} up to, but not including, {@code info.nextSequence()}. Reads no values if they
-     * were trimmed or the document was deleted.
-     */
-    static void read(
-            DocumentService documents, DocumentName name, DocumentInfo info, long from, DocumentReader reader) {
-        SequenceRange rest = new SequenceRange(from, info.nextSequence());
-        documents.read(
-                name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
-    }
-
-    static DocumentException changedDuringRead(DocumentName name) {
-        return new DocumentException(
-                DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
-    }
-
     @Override
     public boolean next(long sequence, ByteBuffer value) {
         if (json && !first) {
@@ -96,7 +68,6 @@ final class SliceReader implements DocumentReader {
         return bytes.readableBytes() < enoughBytes || text && !hasWhole() && bytes.readableBytes() < MOST_BYTES;
     }
 
-    /** Whether any value read ends with a complete UTF-8 character. */
     private boolean hasWhole() {
         return wholeNext > from;
     }

@@ -2,7 +2,6 @@ package io.caravan.server.protocol.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.AppendRequest;
 import io.caravan.server.document.DocumentEdits;
@@ -43,9 +42,9 @@ final class StreamBatches {
             Set<DocumentName> names = new LinkedHashSet<>();
             operations.forEach(operation -> names.add(operation.name()));
             names.forEach(name -> exchange.require(Permission.WRITE, name));
-            Function<DocumentEdits, List<Result>> change = edits -> apply(operations, edits);
-            Outcome<List<Result>> outcome = exchange.outcome(
-                    results -> Response.json(200, Map.of("operations", results)).withDurability(documents, names));
+            Function<DocumentEdits, List<Map<String, Object>>> change = edits -> apply(operations, edits);
+            Outcome<List<Map<String, Object>>> outcome =
+                    exchange.outcome(names, results -> Response.json(200, Map.of("operations", results)));
             Prefetch preparation = new Prefetch(maxBatchBytes);
             try {
                 documents.write(names, change, preparation, outcome);
@@ -55,8 +54,8 @@ final class StreamBatches {
         });
     }
 
-    private static List<Result> apply(List<Operation> operations, DocumentEdits edits) {
-        List<Result> results = new ArrayList<>(operations.size());
+    private static List<Map<String, Object>> apply(List<Operation> operations, DocumentEdits edits) {
+        List<Map<String, Object>> results = new ArrayList<>(operations.size());
         for (Operation operation : operations) {
             try {
                 results.add(operation.apply().apply(edits.document(operation.name())));
@@ -71,7 +70,6 @@ final class StreamBatches {
     /** The body of a batch: <code>{"operations": [{"path": ..., "append": [...]}, ...]}</code>. */
     record Body(@Nullable List<Fields> operations) {}
 
-    /** The JSON fields of an operation. */
     record Fields(
             @Nullable String path,
             @Nullable List<String> append,
@@ -81,19 +79,13 @@ final class StreamBatches {
             boolean delete) {}
 
     /** A write to one stream. The function performs the write, and returns the resulting state of the stream. */
-    record Operation(DocumentName name, Function<EditedDocument, Result> apply) {}
+    record Operation(DocumentName name, Function<EditedDocument, Map<String, Object>> apply) {}
 
-    /** The state of a stream after an operation. */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record Result(
-            String path,
-            @Nullable String firstOffset,
-            @Nullable String nextOffset,
-            @Nullable Boolean deleted) {
-        static Result of(DocumentName name, DocumentInfo info) {
-            return new Result(
-                    StreamName.path(name), Offset.of(info.firstSequence()), Offset.of(info.nextSequence()), null);
-        }
+    private static Map<String, Object> result(DocumentName name, DocumentInfo info) {
+        return Response.fields(
+                "path", StreamName.path(name),
+                "firstOffset", Offset.of(info.firstSequence()),
+                "nextOffset", Offset.of(info.nextSequence()));
     }
 
     /**
@@ -135,17 +127,17 @@ final class StreamBatches {
             }
             AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
             return new Operation(
-                    name, document -> Result.of(name, request.applyTo(document).info()));
+                    name, document -> result(name, request.applyTo(document).info()));
         }
         if (trim != null) {
             Offset to = Offset.parse(trim, where + ": trim");
-            return new Operation(name, document -> Result.of(name, StreamWrites.trim(document, to)));
+            return new Operation(name, document -> result(name, StreamWrites.trim(document, to)));
         }
         return new Operation(name, document -> {
             if (!document.delete()) {
                 throw StreamPosition.notFound(name);
             }
-            return new Result(StreamName.path(name), null, null, true);
+            return Response.fields("path", StreamName.path(name), "deleted", true);
         });
     }
 

@@ -23,7 +23,6 @@ import java.util.regex.Pattern;
 public final class StreamName {
     public static final String PREFIX = "/v1/stream/";
 
-    /** The start of an escaped path. */
     static final String ESCAPED = "__name/";
 
     private static final String WHAT = "the path of a name";

@@ -1,8 +1,11 @@
 package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +50,22 @@ class StreamPosition {
     /** Returns the current state of the document, as {@link #find} does. Throws {@link Problem} if there is none. */
     final DocumentInfo get() {
         return required(find(), name);
+    }
+
+    /**
+     * Reads the values from the position up to the end of this state of the document. Reads no values if they were
+     * trimmed or the document was deleted.
+     */
+    final void read(DocumentInfo info, DocumentReader reader) {
+        long from = next;
+        SequenceRange rest = new SequenceRange(from, info.nextSequence());
+        documents.read(
+                name, now -> now.id() == info.id() && now.firstSequence() <= from ? rest : SequenceRange.EMPTY, reader);
+    }
+
+    final DocumentException changedDuringRead() {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED, name, "was trimmed or deleted while it was being read");
     }
 
     /** Returns the document with this name. Throws {@link Problem} if it does not exist. */

@@ -12,11 +12,14 @@ import java.util.Set;
 
 /** The endpoints that read one stream, tail one or several streams, or describe a stream. */
 final class StreamReads {
-    public static final String READ = "readStream";
+    static final String READ = "readStream";
 
-    public static final String FOLLOW = "followStreams";
+    static final String FOLLOW = "followStreams";
 
     private static final String LIVE = "live";
+    /** Lets caches keep a response, but revalidate it, which is cheap if there are no new values. */
+    private static final String NO_CACHE = "no-cache";
+
     /** Approximate memory that a tailed stream takes in addition to its name. */
     private static final int TAILED_BYTES = 512;
 
@@ -24,13 +27,13 @@ final class StreamReads {
 
     /** Whether a request waits for new values. Throws {@link Problem} if its query is malformed. */
     static boolean isLive(Route route, Request request) {
-        return route.operation().equals(FOLLOW) || route.operation().equals(READ) && request.query.get(LIVE) != null;
+        return route.operation().equals(FOLLOW) || route.operation().equals(READ) && request.parameter(LIVE) != null;
     }
 
     static void read(HttpExchange exchange) {
         ReadRequest request = new ReadRequest(exchange);
-        Query query = exchange.request.query;
-        String live = query.get(LIVE);
+        Request asked = exchange.request;
+        String live = asked.parameter(LIVE);
         if (live == null) {
             exchange.read(() -> catchUp(request));
             return;
@@ -38,7 +41,7 @@ final class StreamReads {
         boolean longPoll = live.equals("long-poll");
         Problem.require(longPoll || live.equals("sse"), "unknown_live", "live is long-poll or sse, or absent");
         Problem.require(
-                query.get("offset") != null,
+                asked.parameter("offset") != null,
                 "offset_missing",
                 "a live read needs an offset: one from a response, or -1, or now");
         exchange.operation = longPoll ? "longPoll" : "eventStream";
@@ -47,7 +50,6 @@ final class StreamReads {
         read.start(List.of(request.name), longPoll ? config.longPoll() : config.eventStream());
     }
 
-    /** Sends the values of the streams that the body names. */
     static void follow(HttpExchange exchange) {
         // A long body takes time to parse.
         exchange.read(() -> {
@@ -71,7 +73,7 @@ final class StreamReads {
                             "too_many_streams",
                             "the memory for tailed streams is used up, by this connection or by all connections;"
                                     + " tail fewer streams")
-                    .with("Retry-After", "1");
+                    .retrySoon();
         }
         exchange.onLoop(() -> {
             exchange.atEnd(() -> memory.releaseWait(taken));
@@ -79,33 +81,61 @@ final class StreamReads {
         });
     }
 
-    /** Sends the values that the stream currently contains. */
     private static void catchUp(ReadRequest request) {
         DocumentInfo info = request.get();
-        Response head = ReadRequest.head(info);
-        if (request.offset.isNow()) {
-            head.uncached();
+        String etag = ReadRequest.etag(info, request.next);
+        if (!request.offset.isNow() && request.exchange.request.hasTag(etag)) {
+            request.exchange.respond(
+                    new Response(304).header("Cache-Control", NO_CACHE).header("ETag", etag));
         } else {
-            String etag = ReadRequest.etag(info, request.next);
-            // New values change the response, so caches must revalidate it, which is cheap if nothing has changed.
-            head.header("Cache-Control", "no-cache").header("ETag", etag);
-            if (request.exchange.request.hasTag(etag)) {
-                request.exchange.respond(
-                        new Response(304).header("Cache-Control", "no-cache").header("ETag", etag));
-                return;
+            request.send(info, request.head(info, NO_CACHE));
+        }
+    }
+
+    /** A read that waits a limited time for a new value. Only one check uses the request at a time. */
+    private static final class LongPoll extends LiveRead {
+        private final ReadRequest request;
+
+        LongPoll(ReadRequest request) {
+            super(request.exchange, request.documents, 1);
+            this.request = request;
+        }
+
+        @Override
+        void check(List<DocumentName> names) {
+            exchange.read(() -> readOrWait(names.isEmpty()));
+        }
+
+        private void readOrWait(boolean last) {
+            DocumentInfo info = request.get();
+            if (request.offset.isNow()) {
+                Offset.checkRetained(request.next, info);
+            } else {
+                request.next = request.offset.in(info);
+            }
+            boolean closed = info.attributes().closed();
+            if (info.nextSequence() > request.next) {
+                String visibility = exchange.protocol.authenticator.required() ? "private" : "public";
+                Response head = request.head(info, visibility + ", max-age=60, stale-while-revalidate=300");
+                request.send(info, head.header(StreamHeaders.CURSOR, request.nextCursor()));
+            } else if (closed || last) {
+                exchange.respond(new Response(204)
+                        .uncached()
+                        .header(StreamHeaders.NEXT_OFFSET, Offset.of(request.next))
+                        .header(StreamHeaders.CURSOR, request.nextCursor())
+                        .flag(StreamHeaders.UP_TO_DATE, true)
+                        .flag(StreamHeaders.CLOSED, closed));
+            } else {
+                exchange.loop().execute(() -> wait.checked(List.of()));
             }
         }
-        request.send(info, head);
     }
 
     /** Returns the attributes and the offsets of a stream. Does not extend a sliding expiry. */
-    static void describe(HttpExchange exchange) {
+    static Response describe(HttpExchange exchange) {
         DocumentName name = exchange.documentName();
         DocumentService documents = exchange.documents();
-        exchange.respond(() -> metadata(StreamPosition.find(documents, name)).withDurability(documents, Set.of(name)));
-    }
-
-    private static Response metadata(DocumentInfo info) {
+        DocumentInfo info = StreamPosition.find(documents, name);
         DocumentAttributes attributes = info.attributes();
         Response response = Response.of(200, info)
                 .uncached()
@@ -116,6 +146,6 @@ final class StreamReads {
         attributes
                 .expiresAtMillis()
                 .ifPresent(millis -> response.header(StreamHeaders.EXPIRES_AT, Response.rfc3339(millis)));
-        return response;
+        return response.withDurability(documents, Set.of(name));
     }
 }

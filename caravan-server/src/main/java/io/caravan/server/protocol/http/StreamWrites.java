@@ -11,7 +11,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.JsonMessages;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Producer;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -61,7 +60,7 @@ final class StreamWrites {
             documents.create(
                     name,
                     new CreateRequest(contentType, ttl, expiresAt, closed, values, fork),
-                    withDurability(exchange, documents, created -> created(exchange, created)));
+                    exchange.outcome(List.of(name), created -> created(exchange, created)));
         });
     }
 
@@ -79,7 +78,6 @@ final class StreamWrites {
         return new ForkPoint(source(source), sequence(request, StreamHeaders.FORK_OFFSET), part.orElse(0));
     }
 
-    /** Returns the sequence of the offset in a header, if the header is present. */
     private static OptionalLong sequence(Request request, CharSequence header) {
         String offset = request.header(header);
         return offset == null ? OptionalLong.empty() : OptionalLong.of(Offset.sequence(offset, header.toString()));
@@ -124,7 +122,7 @@ final class StreamWrites {
     /** Appends the body, closes the stream, or, with the {@code trim} parameter, trims the oldest values. */
     static void append(HttpExchange exchange) {
         Request request = exchange.request;
-        String trimTo = request.query.get(TRIM);
+        String trimTo = request.parameter(TRIM);
         if (trimTo != null) {
             trim(exchange, trimTo);
             return;
@@ -147,8 +145,7 @@ final class StreamWrites {
             Problem.require(empty || !values.isEmpty(), "empty_array", "the array contains no messages to append");
             AppendRequest addition =
                     new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
-            documents.write(
-                    name, addition::applyTo, withDurability(exchange, documents, added -> appended(added, empty)));
+            documents.write(name, addition::applyTo, exchange.outcome(List.of(name), added -> appended(added, empty)));
         };
         if (request.body.length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             exchange.writeApart(List.of(name), append);
@@ -219,7 +216,7 @@ final class StreamWrites {
     private static <T> void edit(
             HttpExchange exchange, Function<EditedDocument, T> edit, Function<T, Response> response) {
         DocumentName name = exchange.documentName();
-        exchange.write(name, documents -> documents.write(name, edit, withDurability(exchange, documents, response)));
+        exchange.write(name, documents -> documents.write(name, edit, exchange.outcome(List.of(name), response)));
     }
 
     static DocumentInfo trim(EditedDocument document, Offset offset) {
@@ -235,11 +232,5 @@ final class StreamWrites {
             }
             return new Response(204).uncached();
         });
-    }
-
-    private static <T> Outcome<T> withDurability(
-            HttpExchange exchange, DocumentService documents, Function<T, Response> response) {
-        return exchange.outcome(
-                result -> response.apply(result).withDurability(documents, Set.of(exchange.documentName())));
     }
 }

@@ -23,23 +23,30 @@ final class ValueEndpoints {
     private ValueEndpoints() {}
 
     /** Returns a page of values, or, with the {@code raw} parameter, the bytes of one value. */
-    static void values(HttpExchange exchange) {
-        Query query = exchange.request.query;
+    static Response values(HttpExchange exchange) {
+        Request request = exchange.request;
         DocumentName name = exchange.documentName();
-        Offset offset = Offset.parse(query.get("offset"), "offset");
-        int limit = query.limit(DEFAULT_LIMIT, MAX_LIMIT);
-        boolean newest = query.flag("newest");
-        int shownBytes = query.flag("whole") ? Integer.MAX_VALUE : SHOWN_BYTES;
+        Offset offset = Offset.parse(request.parameter("offset"), "offset");
+        int limit = request.limit(DEFAULT_LIMIT, MAX_LIMIT);
+        boolean newest = request.flagParameter("newest");
         DocumentService documents = exchange.documents();
-        if (query.flag("raw")) {
-            exchange.respond(() -> raw(documents, name, offset));
-        } else {
-            exchange.respond(() -> Response.json(200, page(documents, name, offset, limit, newest, shownBytes)));
+        DocumentInfo found = StreamPosition.find(documents, name);
+        if (request.flagParameter("raw")) {
+            return raw(documents, name, offset);
         }
+        Page page = new Page(found, request.flagParameter("whole") ? Integer.MAX_VALUE : SHOWN_BYTES);
+        documents.read(
+                name,
+                info -> {
+                    page.info = info;
+                    page.next = newest ? Math.max(info.firstSequence(), info.nextSequence() - limit) : offset.in(info);
+                    return new SequenceRange(page.next, Math.min(info.nextSequence(), page.next + limit));
+                },
+                page);
+        return page.response(documents, name);
     }
 
     private static Response raw(DocumentService documents, DocumentName name, Offset offset) {
-        StreamPosition.find(documents, name);
         byte[] value = documents.value(name, info -> {
             long from = offset.in(info);
             return new SequenceRange(from, Math.min(info.nextSequence(), from + 1));
@@ -50,22 +57,6 @@ final class ValueEndpoints {
         return new Response(200).uncached().body("application/octet-stream", value);
     }
 
-    private static Map<String, Object> page(
-            DocumentService documents, DocumentName name, Offset offset, int limit, boolean newest, int shownBytes) {
-        Page page = new Page(StreamPosition.find(documents, name), shownBytes);
-        documents.read(
-                name,
-                info -> {
-                    page.info = info;
-                    long from = newest ? Math.max(info.firstSequence(), info.nextSequence() - limit) : offset.in(info);
-                    page.next = from;
-                    return new SequenceRange(from, Math.min(info.nextSequence(), from + limit));
-                },
-                page);
-        return page.json(documents, name);
-    }
-
-    /** Collects the values of a page. */
     private static final class Page implements DocumentReader {
         private final List<Map<String, Object>> values = new ArrayList<>();
         private final int shownBytes;
@@ -98,19 +89,21 @@ final class ValueEndpoints {
             return bytes < PAGE_BYTES;
         }
 
-        Map<String, Object> json(DocumentService documents, DocumentName name) {
-            return Response.fields(
-                    "id", info.id(),
-                    "contentType", info.attributes().contentType(),
-                    "closed", info.attributes().closed(),
-                    "archived", info.archived(),
-                    "bytes", documents.bytes(name, info),
-                    "firstSequence", info.firstSequence(),
-                    "nextSequence", info.nextSequence(),
-                    "firstOffset", Offset.of(info.firstSequence()),
-                    "nextOffset", Offset.of(info.nextSequence()),
-                    "continueAt", Offset.of(next),
-                    "values", values);
+        Response response(DocumentService documents, DocumentName name) {
+            return Response.json(
+                    200,
+                    Response.fields(
+                            "id", info.id(),
+                            "contentType", info.attributes().contentType(),
+                            "closed", info.attributes().closed(),
+                            "archived", info.archived(),
+                            "bytes", documents.bytes(name, info),
+                            "firstSequence", info.firstSequence(),
+                            "nextSequence", info.nextSequence(),
+                            "firstOffset", Offset.of(info.firstSequence()),
+                            "nextOffset", Offset.of(info.nextSequence()),
+                            "continueAt", Offset.of(next),
+                            "values", values));
         }
     }
 }

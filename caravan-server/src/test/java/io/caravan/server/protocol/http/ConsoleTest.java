@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -63,6 +64,17 @@ class ConsoleTest {
                     .startsWith("default-src 'none'; script-src 'self'; style-src 'self';")
                     .contains("frame-ancestors 'none'", "connect-src 'self'")
                     .doesNotContain("unsafe", "*", "http");
+        }
+    }
+
+    @Test
+    void servesFilesWhileAllReadersAreBusy() throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        server.occupyReaders(done);
+        try {
+            assertThat(server.get("/console/").statusCode()).isEqualTo(200);
+        } finally {
+            done.countDown();
         }
     }
 

@@ -46,7 +46,7 @@ class HttpExchangeTest {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         return new HttpExchange(
                 new HttpConnection(channel, protocol, memory),
-                new Request(head, "/", Query.NONE),
+                new Request(head, "/", ""),
                 new Route(HttpMethod.GET, "/", "test", null, exchange -> {}),
                 Principal.ANYONE);
     }

@@ -34,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
@@ -145,6 +146,23 @@ final class HttpFixture implements AutoCloseable {
     HttpFixture serve() {
         server.serve(new HttpProtocol.Services(documents, null, null, Backups.none(), Stream::empty, List.of()));
         return this;
+    }
+
+    /** Occupies the reading threads until {@code until} is counted down. */
+    void occupyReaders(CountDownLatch until) throws InterruptedException {
+        int threads = readers.getCorePoolSize();
+        CountDownLatch begun = new CountDownLatch(threads);
+        for (int i = 0; i < threads; i++) {
+            readers.execute(() -> {
+                begun.countDown();
+                try {
+                    until.await();
+                } catch (InterruptedException stopped) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+        begun.await();
     }
 
     URI uri(String path) {

@@ -131,6 +131,21 @@ class HttpPipeliningTest {
         assertThat(channel.config().isAutoRead()).isTrue();
     }
 
+    /** Checks that the server notices when a client that waits for new values disconnects. */
+    @Test
+    void keepsReadingWhileFollowerHasFewPipelinedRequests() {
+        receive(get("/later") + get("/now"));
+        waiting.get(0).waitForValues(() -> {});
+        assertThat(channel.config().isAutoRead()).isTrue();
+        receive(get("/now").repeat(4_000));
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        assertThat(responded()).hasSize(4_002);
+        assertThat(channel.config().isAutoRead()).isTrue();
+    }
+
     @Test
     void respondsToPipelinedRequestAfterHalfClose() {
         receive(get("/later") + get("/now"));

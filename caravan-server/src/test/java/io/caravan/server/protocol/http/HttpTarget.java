@@ -123,7 +123,7 @@ public final class HttpTarget implements FuzzTarget {
                     request.method().name(),
                     request.path,
                     rejection(() -> name(request.path)),
-                    rejection(() -> Offset.parse(request.query.get("offset"), "offset")),
+                    rejection(() -> Offset.parse(request.parameter("offset"), "offset")),
                     rejection(() -> request.producer()),
                     rejection(() -> request.number(StreamHeaders.TTL)),
                     rejection(() -> request.time(StreamHeaders.EXPIRES_AT)),

@@ -65,29 +65,12 @@ class SharedEventsTest {
         return server;
     }
 
-    /** Occupies the reading threads until {@link #occupied} is counted down. */
-    private void occupyReaders(HttpFixture server) throws InterruptedException {
-        int threads = server.readers.getCorePoolSize();
-        CountDownLatch begun = new CountDownLatch(threads);
-        for (int i = 0; i < threads; i++) {
-            server.readers.execute(() -> {
-                begun.countDown();
-                try {
-                    occupied.await();
-                } catch (InterruptedException stopped) {
-                    Thread.currentThread().interrupt();
-                }
-            });
-        }
-        begun.await();
-    }
-
     /**
      * Appends two values while no read can begin. When the second append has been acknowledged, the event loop has
      * passed the first one to all followers.
      */
     private void appendTwoBeforeRead(HttpFixture server, String... headers) throws Exception {
-        occupyReaders(server);
+        server.occupyReaders(occupied);
         for (String value : List.of("one", "two")) {
             List<String> all = new ArrayList<>(List.of("Content-Type", TEXT));
             all.addAll(List.of(headers));
@@ -200,18 +183,18 @@ class SharedEventsTest {
                 DocumentService documents =
                         new DocumentService(store, DocumentService.catalogOf(store), DocumentDurability.SYNC)) {
             DocumentName name = DocumentName.of("a");
-            SharedEvents.Position position = new SharedEvents.Position(documents, name, 1, 0, null);
-            SharedEvents.Position same = new SharedEvents.Position(documents, name, 1, 0, null);
+            EventStream.SharedRead.Position position = new EventStream.SharedRead.Position(documents, name, 1, 0, null);
+            EventStream.SharedRead.Position same = new EventStream.SharedRead.Position(documents, name, 1, 0, null);
             List<Integer> done = new ArrayList<>();
-            SharedEvents shared = SharedEvents.join(position, protocol, any -> {}, () -> {
+            EventStream.SharedRead shared = EventStream.SharedRead.join(position, protocol, any -> {}, () -> {
                 throw new AssertionError("first");
             });
-            assertThat(SharedEvents.join(same, protocol, any -> {}, () -> done.add(2)))
+            assertThat(EventStream.SharedRead.join(same, protocol, any -> {}, () -> done.add(2)))
                     .isSameAs(shared);
             assertThat(tasks).hasSize(1);
             assertThatThrownBy(tasks.remove()::run).hasMessage("first");
             assertThat(done).containsExactly(2);
-            assertThat(SharedEvents.join(same, protocol, any -> {}, () -> done.add(3)))
+            assertThat(EventStream.SharedRead.join(same, protocol, any -> {}, () -> done.add(3)))
                     .isNotSameAs(shared);
             assertThat(done).containsExactly(2);
         }
