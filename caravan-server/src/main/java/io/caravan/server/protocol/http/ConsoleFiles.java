@@ -3,10 +3,8 @@ package io.caravan.server.protocol.http;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -43,17 +41,9 @@ final class ConsoleFiles {
             }
             byte[] bytes = in.readAllBytes();
             String type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), "text/plain; charset=utf-8");
-            return new File(type, bytes, '"' + hash(bytes).substring(0, 32) + '"');
+            return new File(type, bytes, '"' + UUID.nameUUIDFromBytes(bytes).toString() + '"');
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read the console's file " + name, problem);
-        }
-    }
-
-    static String hash(byte[] bytes) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every JVM has SHA-256", impossible);
         }
     }
 

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * parts that have arrived. Unknown parameters in the URL are ignored, as the protocol requires.
  */
 final class Request {
-    private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
+    private static final Pattern ABSOLUTE = Pattern.compile("(?i)https?://[^/?]*/?(?<rest>.*)");
     /** Largest number that a header may contain: the largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 
@@ -114,7 +114,12 @@ final class Request {
             throw Problem.badRequest("malformed_request", "a request has at most one Authorization header");
         }
         checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
-        String uri = withoutAuthority(head.uri());
+        String uri = head.uri();
+        if (!uri.startsWith("/")) {
+            // Clients include the scheme and the server's address in requests to proxies.
+            Matcher absolute = ABSOLUTE.matcher(uri);
+            uri = absolute.matches() ? "/" + absolute.group("rest") : uri;
+        }
         if (!uri.startsWith("/") && !uri.equals("*")) {
             throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
         }
@@ -226,19 +231,6 @@ final class Request {
                 }
             }
         }
-    }
-
-    /** Removes the scheme and the server's address, which clients include in requests to proxies. */
-    private static String withoutAuthority(String uri) {
-        if (uri.startsWith("/")) {
-            return uri;
-        }
-        Matcher authority = AUTHORITY.matcher(uri);
-        if (!authority.lookingAt()) {
-            return uri;
-        }
-        String rest = uri.substring(authority.end());
-        return rest.startsWith("/") ? rest : "/" + rest;
     }
 
     String target() {
