@@ -14,7 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -145,12 +144,7 @@ final class ArchiveEndpoints {
                 case NOT_FOUND -> 404;
                 case CORRUPT, VERSION, FOREIGN, FENCED, FULL -> 503;
             };
-            if (status != 503) {
-                return new Problem(
-                        status,
-                        rejected.reason().name().toLowerCase(Locale.ROOT),
-                        String.valueOf(rejected.getMessage()));
-            }
+            return status == 503 ? problem : Problem.of(status, rejected.reason(), rejected);
         }
         return problem;
     }

@@ -31,8 +31,8 @@ final class DocumentList {
     private DocumentList() {}
 
     /**
-     * Returns a page of documents. With a {@code delimiter}, a name that contains it after the prefix is not listed, but
-     * counted in a group: the start of the name, up to and including the delimiter.
+     * Returns a page of documents. With a {@code delimiter}, a name that contains it after the prefix is not listed,
+     * but counted in a group: the start of the name, up to and including the delimiter.
      */
     static Response list(HttpExchange exchange) {
         Request request = exchange.request;

@@ -45,7 +45,10 @@ public final class Offset {
         return sequence;
     }
 
-    /** Parses an offset as {@link #sequence} does; {@code -1} or null is the first retained value, {@code now} the end. */
+    /**
+     * Parses an offset as {@link #sequence(String, String)} does. {@code -1} or null is the first retained value, and
+     * {@code now} the end.
+     */
     static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {
             return BEGINNING;

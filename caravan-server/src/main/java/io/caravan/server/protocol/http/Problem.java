@@ -100,7 +100,11 @@ public final class Problem extends RuntimeException {
             return ofDocument(rejected);
         }
         if (thrown instanceof BackupException rejected) {
-            return ofBackup(rejected);
+            int status = switch (rejected.reason()) {
+                case NO_BACKUPS, NO_BACKUP -> 404;
+                case BACKUP_IN_PROGRESS, BACKUP_EXISTS -> 409;
+            };
+            return of(status, rejected.reason(), rejected);
         }
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
@@ -133,12 +137,9 @@ public final class Problem extends RuntimeException {
         return String.valueOf(thrown.getMessage());
     }
 
-    private static Problem ofBackup(BackupException rejected) {
-        int status = switch (rejected.reason()) {
-            case NO_BACKUPS, NO_BACKUP -> 404;
-            case BACKUP_IN_PROGRESS, BACKUP_EXISTS -> 409;
-        };
-        return new Problem(status, rejected.reason().name().toLowerCase(Locale.ROOT), message(rejected));
+    /** Returns a problem whose code is the reason of an exception. */
+    static Problem of(int status, Enum<?> reason, Throwable thrown) {
+        return new Problem(status, reason.name().toLowerCase(Locale.ROOT), message(thrown));
     }
 
     private static Problem ofDocument(DocumentException rejected) {
@@ -163,7 +164,7 @@ public final class Problem extends RuntimeException {
             case OVER_QUOTA -> 507;
             case RATE_LIMITED -> 429;
         };
-        Problem problem = new Problem(status, rejected.reason().name().toLowerCase(Locale.ROOT), message(rejected));
+        Problem problem = of(status, rejected.reason(), rejected);
         return switch (rejected.reason()) {
             case CLOSED ->
                 problem.with(StreamHeaders.CLOSED, "true")

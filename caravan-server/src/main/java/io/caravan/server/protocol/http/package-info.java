@@ -3,7 +3,7 @@
  *
  * <p>{@link HttpConnection} decodes a request. When the head has arrived, it finds the {@link
  * Route} and checks the client's permission. It collects the body and passes an {@link HttpExchange} to the {@link
- * Route#endpoint endpoint} of the route. {@link Routes} lists the endpoints.
+ * Route#endpoint() endpoint} of the route. {@link Routes} lists the endpoints.
  *
  * <p>A connection handles one request at a time. Responses are therefore in order, and a client must receive a response
  * before the server reads its next requests.
