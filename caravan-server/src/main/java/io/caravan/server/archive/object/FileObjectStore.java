@@ -1,27 +1,40 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.BufferedOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.FileLockInterruptionException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -34,17 +47,35 @@ import org.jspecify.annotations.Nullable;
  * do not exclude other programs, or {@link #put}, which has no condition. A tag is the hash of the content. Deletions
  * are not fsynced.
  *
+ * <p>A process locks each incomplete file that it is writing. A store that begins to write removes the files that are not
+ * locked, which killed processes have left.
+ *
  * <p>A directory that does not exist is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
     /** Maximum number of names from one directory that a listing keeps in memory. */
     private static final int NAMES_AT_A_TIME = 100_000;
 
+    /** The directory of files that are not complete. No key has its name. */
+    private static final String INCOMPLETE = "~tmp";
+    /** A name that refers to the same directory if the file system ignores case. */
+    private static final String IN_CAPITALS = "~TMP";
+
+    private static final String DECISION_LOCK = "~lock";
+    private static final int BUFFER_BYTES = 64 * 1024;
+    /** Maximum number of times that a directory may be removed before its first file is moved into it. */
+    private static final int TRIES = 100;
+
+    /** The lock of each real directory for {@link #decide}. Never removed, because there are few. */
+    private static final Map<Path, ReentrantLock> DECISIONS = new ConcurrentHashMap<>();
+    /** The names of the incomplete files that this process is writing. */
+    private static final Set<String> WRITING = ConcurrentHashMap.newKeySet();
+
     private final Path directory;
     private final String location;
-    /** The staging directory; null until the first write. Guarded by this. */
-    private @Nullable Staging staging;
-    /** Whether this store is closed. Guarded by this. */
+    /** The real directory to which this store has begun to write. Guarded by this. */
+    private @Nullable Path begun;
+    /** Guarded by this. */
     private boolean closed;
 
     private FileObjectStore(Path directory) {
@@ -63,8 +94,20 @@ public final class FileObjectStore implements ObjectStore {
             throw new ObjectStoreException(
                     Kind.NOT_FOUND, store.location + " is a file; an archive needs its own directory", null);
         }
-        Staging.rejectIfCaseIsIgnored(store.directory);
+        store.rejectIfCaseIsIgnored();
         return store;
+    }
+
+    /** Throws if the directory of incomplete files shows that the file system ignores case. */
+    private void rejectIfCaseIsIgnored() {
+        if (Files.exists(directory.resolve(INCOMPLETE)) && Files.exists(directory.resolve(IN_CAPITALS))) {
+            throw new ObjectStoreException(
+                    Kind.CORRUPT,
+                    "the file system of " + directory
+                            + " does not distinguish capital letters from small ones, so documents"
+                            + " would overwrite each other: choose a directory on another file system",
+                    null);
+        }
     }
 
     @Override
@@ -106,17 +149,184 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public void put(String key, Content content) {
         Path place = path(key);
-        run("write", key, () -> staging().put(place, directory, content, null));
+        write(key, content, file -> move(file, place));
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
         Path place = path(key);
-        run("write", key, () -> {
-            Staging.Action condition = () -> checkUnchanged("write", key, tag);
-            staging().put(place, directory, out -> out.write(content), condition);
-        });
+        write(
+                key,
+                out -> out.write(content),
+                file -> decide(() -> {
+                    checkUnchanged("write", key, tag);
+                    move(file, place);
+                }));
         return tag(content);
+    }
+
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    private interface Mover {
+        void move(Path file) throws IOException;
+    }
+
+    /** Writes a file and moves it to its place, durably. Deletes the file if it has not been moved. */
+    private void write(String key, Content content, Mover mover) {
+        String name = UUID.randomUUID().toString();
+        run("write", key, () -> {
+            Path file = incomplete().resolve(name);
+            WRITING.add(name);
+            try (Closeable removal = () -> Files.deleteIfExists(file)) {
+                write(file, content, mover);
+            } finally {
+                WRITING.remove(name);
+            }
+            forceAbove(path(key));
+        });
+    }
+
+    /** Writes and fsyncs a file. Its lock shows other processes, until it is moved, that it is not a leftover. */
+    private static void write(Path file, Content content, Mover mover) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            if (!Files.exists(file)) {
+                throw new IOException("another process has removed a new file; retry");
+            }
+            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
+            content.writeTo(out);
+            out.flush();
+            channel.force(true);
+            mover.move(file);
+        }
+    }
+
+    /**
+     * Returns the directory in which files are written before they are moved to their places. A store creates it only
+     * before its first write, and when a symbolic link in the path has been changed: if the disk is unmounted, writes
+     * fail.
+     */
+    private synchronized Path incomplete() throws IOException {
+        if (closed) {
+            throw new IOException("the archive's directory is closed");
+        }
+        if (begun == null) {
+            createDurably(directory);
+        }
+        Path real = directory.toRealPath();
+        Path incomplete = real.resolve(INCOMPLETE);
+        if (!real.equals(begun)) {
+            createDurably(incomplete);
+            rejectIfCaseIsIgnored();
+            removeLeftovers(incomplete);
+            begun = real;
+        }
+        return incomplete;
+    }
+
+    /** Removes the incomplete files that no process is writing. */
+    private static void removeLeftovers(Path incomplete) throws IOException {
+        // One thread of this process at a time, because a process cannot lock a file twice.
+        synchronized (WRITING) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(incomplete)) {
+                for (Path file : files) {
+                    // Closing a channel would release this process's own lock on the file.
+                    if (!WRITING.contains(file.getFileName().toString())) {
+                        removeUnlessLocked(file);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void removeUnlessLocked(Path file) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                FileLock lock = channel.tryLock(0, Long.MAX_VALUE, true)) {
+            if (lock != null) {
+                Files.deleteIfExists(file);
+            }
+        } catch (NoSuchFileException | AccessDeniedException inUse) {
+            // It was completed, or belongs to another user.
+        }
+    }
+
+    /**
+     * Runs a conditional put or deletion. Across all processes, only one thread at a time runs such an action. A file
+     * lock excludes other processes. A lock in memory excludes other threads of this process, which the operating
+     * system's locks do not exclude.
+     *
+     * <p>The file is opened for each action. An interrupt closes the channel on which the caller waits, so it affects
+     * only that call. A process opens the file at most once at a time, because closing any channel of a file releases
+     * all of the process's locks on it.
+     */
+    private void decide(Action decision) throws IOException {
+        Path real = directory.toRealPath();
+        ReentrantLock deciding = DECISIONS.computeIfAbsent(real, unused -> new ReentrantLock());
+        try {
+            deciding.lockInterruptibly();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+        try (FileChannel channel = FileChannel.open(
+                        real.resolve(DECISION_LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            decision.run();
+        } finally {
+            deciding.unlock();
+        }
+    }
+
+    /** Creates a directory and its missing parents, durably. */
+    private static void createDurably(Path directory) throws IOException {
+        Path parent = directory.getParent();
+        if (parent != null && !Files.exists(directory)) {
+            createDurably(parent);
+            Files.createDirectories(directory);
+            force(parent);
+        }
+    }
+
+    /** Moves a file to its place atomically, replacing any existing file, and creates missing directories. */
+    private static void move(Path from, Path to) throws IOException {
+        for (int tried = 1; ; tried++) {
+            try {
+                Files.createDirectories(above(to));
+                Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+                return;
+            } catch (NoSuchFileException | FileAlreadyExistsException gone) {
+                // Another process has deleted the last file in this directory, or in one above it, and then the
+                // directory. This happened after this method had created the directory or found that it existed.
+                if (tried == TRIES || !Files.exists(from)) {
+                    throw gone;
+                }
+            }
+        }
+    }
+
+    /** Makes a file's name and its directories' names durable, since the directories may not have been fsynced yet. */
+    private void forceAbove(Path file) throws IOException {
+        for (Path above = above(file); !above.equals(directory); above = above(above)) {
+            try {
+                force(above);
+            } catch (NoSuchFileException deleted) {
+                // Another process has deleted the file and the directory, so no name has to become durable.
+            }
+        }
+        force(directory);
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** Returns the parent of a path. It exists, because the path is below a root. */
+    private static Path above(Path path) {
+        return Objects.requireNonNull(path.getParent());
     }
 
     private static String tag(byte[] content) {
@@ -155,17 +365,24 @@ public final class FileObjectStore implements ObjectStore {
         run(
                 "delete",
                 key,
-                () -> Staging.decide(directory, () -> {
+                () -> decide(() -> {
                     checkUnchanged("delete", key, tag);
                     remove(key);
                 }));
         return true;
     }
 
+    /** Deletes a file, and the directories that become empty. */
     private void remove(String key) throws IOException {
         Path place = path(key);
-        if (Files.deleteIfExists(place)) {
-            Staging.removeEmptyAbove(place, directory);
+        try {
+            if (Files.deleteIfExists(place)) {
+                for (Path above = above(place); !above.equals(directory); above = above(above)) {
+                    Files.deleteIfExists(above);
+                }
+            }
+        } catch (DirectoryNotEmptyException inUse) {
+            // The usual case: this directory and those above it stay.
         }
     }
 
@@ -173,7 +390,7 @@ public final class FileObjectStore implements ObjectStore {
         return directory.resolve(ObjectKeys.checked(key));
     }
 
-    private void run(String call, String key, Staging.Action action) {
+    private void run(String call, String key, Action action) {
         try {
             action.run();
         } catch (IOException failed) {
@@ -183,29 +400,16 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    private synchronized Staging staging() throws IOException {
-        if (closed) {
-            throw new IOException("the archive's directory is closed");
-        }
-        if (staging == null) {
-            staging = Staging.begin(directory);
-        }
-        return staging;
-    }
-
     @Override
     public synchronized void close() {
         closed = true;
-        Staging open = staging;
-        staging = null;
-        if (open != null) {
-            run("close", "", open::close);
-        }
     }
 
     /** Converts a file system error to an {@link ObjectStoreException}. An empty key stands for the store. */
     private ObjectStoreException problem(String call, String key, IOException cause) {
-        if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
+        if (cause instanceof ClosedByInterruptException
+                || cause instanceof FileLockInterruptionException
+                || cause instanceof InterruptedIOException) {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);
         }
         String reason = reason(cause);
