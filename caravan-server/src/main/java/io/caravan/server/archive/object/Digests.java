@@ -37,12 +37,10 @@ public final class Digests {
     }
 
     /**
-     * Returns the MD5 hash of the first bytes, in Base64, for S3's {@code Content-MD5}, so that a server rejects a body
-     * that was changed in transit. Every server supports this oldest kind of checksum.
+     * Returns the MD5 hash in Base64, for S3's {@code Content-MD5}, so that a server rejects a body that was changed in
+     * transit. Every server supports this oldest kind of checksum.
      */
-    static String md5(byte[] content, int length) {
-        MessageDigest digest = digest("MD5");
-        digest.update(content, 0, length);
-        return Base64.getEncoder().encodeToString(digest.digest());
+    static String md5(byte[] content) {
+        return Base64.getEncoder().encodeToString(digest("MD5").digest(content));
     }
 }

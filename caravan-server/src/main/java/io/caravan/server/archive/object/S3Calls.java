@@ -25,29 +25,28 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return prefix + key;
     }
 
-    /** Puts the first bytes of an array as an object, in one call; the last arguments are S3's conditions, or null. */
-    PutObjectResponse put(
-            String key, byte[] content, int length, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
+    /** Puts an object in one call; the last arguments are S3's conditions, or null. */
+    PutObjectResponse put(String key, byte[] content, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
         return await(
                 "PutObject",
                 key,
                 client.putObject(
                         request -> request.bucket(bucket)
                                 .key(inBucket(key))
-                                .contentLength((long) length)
-                                .contentMD5(Digests.md5(content, length))
+                                .contentLength((long) content.length)
+                                .contentMD5(Digests.md5(content))
                                 .ifNoneMatch(ifNoneMatch)
                                 .ifMatch(ifMatch)
-                                .overrideConfiguration(limit(length)),
-                        body(content, length)));
+                                .overrideConfiguration(limit(content.length)),
+                        body(content)));
     }
 
-    /** Returns a request body with the first bytes of an array, which must not change before the call has ended. */
-    static AsyncRequestBody body(byte[] content, int length) {
-        ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (length + PIECE_BYTES - 1) / PIECE_BYTES)];
+    /** Returns a request body with the bytes of an array, which must not change before the call has ended. */
+    static AsyncRequestBody body(byte[] content) {
+        ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (content.length + PIECE_BYTES - 1) / PIECE_BYTES)];
         for (int piece = 0; piece < pieces.length; piece++) {
             int from = piece * PIECE_BYTES;
-            pieces[piece] = ByteBuffer.wrap(content, from, Math.min(PIECE_BYTES, length - from));
+            pieces[piece] = ByteBuffer.wrap(content, from, Math.min(PIECE_BYTES, content.length - from));
         }
         return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }

@@ -4,6 +4,10 @@ import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.caravan.server.archive.object.S3Upload.S3Parts;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -16,8 +20,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
+import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
@@ -48,6 +64,10 @@ public final class S3ObjectStore implements ObjectStore {
     private static final int QUIET_MILLIS = 500;
 
     private static final int END_MILLIS = 5_000;
+    /** Maximum number of concurrent calls; further calls wait. */
+    private static final int CONNECTIONS = 128;
+
+    private static final int THREADS = 2;
 
     private final String location;
     private final S3Calls calls;
@@ -78,9 +98,9 @@ public final class S3ObjectStore implements ObjectStore {
         String location = "s3://" + bucket + (prefix.isEmpty() ? "" : "/" + prefix.substring(0, prefix.length() - 1));
         URI endpoint = options.endpoint();
         S3Problems problems = new S3Problems(endpoint == null ? location : location + " at " + endpoint);
-        EventLoopGroup threads = S3Clients.threads();
+        EventLoopGroup threads = threads();
         try {
-            S3AsyncClient client = S3Clients.create(options, credentials, timeouts, threads);
+            S3AsyncClient client = client(options, credentials, timeouts, threads);
             return new S3ObjectStore(location, new S3Calls(client, bucket, prefix, timeouts, problems), parts, threads);
         } catch (SdkException rejected) {
             end(threads);
@@ -89,6 +109,72 @@ public final class S3ObjectStore implements ObjectStore {
                     "cannot open " + location + ": name its region, or check its options: "
                             + S3Problems.quoted(String.valueOf(rejected.getMessage())),
                     rejected);
+        }
+    }
+
+    /** Creates the threads for a client. The SDK's own threads would take two seconds to end. */
+    @SuppressWarnings("deprecation") // the SDK supports no newer kind
+    static EventLoopGroup threads() {
+        return new NioEventLoopGroup(THREADS, new DefaultThreadFactory("caravan-s3", true));
+    }
+
+    /** Creates a client that also works with servers other than Amazon's. The caller closes it, and then its threads. */
+    static S3AsyncClient client(
+            S3Options options, AwsCredentialsProvider credentials, S3Timeouts timeouts, EventLoopGroup threads) {
+        S3AsyncClientBuilder builder = S3AsyncClient.builder()
+                .httpClientBuilder(http(timeouts, threads))
+                .credentialsProvider(credentials)
+                .forcePathStyle(options.pathStyle())
+                // Many servers support neither checksums at the end of a body nor Expect: 100-continue.
+                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+                .serviceConfiguration(s3 -> s3.expectContinueEnabled(false))
+                .overrideConfiguration(calls -> calls.retryStrategy(AwsRetryStrategy.standardRetryStrategy().toBuilder()
+                                .maxAttempts(timeouts.attempts())
+                                .build())
+                        .apiCallAttemptTimeout(timeouts.attempt(0))
+                        .apiCallTimeout(timeouts.call(0)));
+        URI endpoint = options.endpoint();
+        if (endpoint != null) {
+            builder.endpointOverride(endpoint);
+        }
+        Region region = region(options.region(), endpoint);
+        if (region != null) {
+            builder.region(region);
+        }
+        return builder.build();
+    }
+
+    private static NettyNioAsyncHttpClient.Builder http(S3Timeouts timeouts, EventLoopGroup threads) {
+        return NettyNioAsyncHttpClient.builder()
+                .eventLoopGroup(SdkEventLoopGroup.create(threads, NioSocketChannel::new))
+                .maxConcurrency(CONNECTIONS)
+                .connectionTimeout(timeouts.connect())
+                // The time until another call releases its connection, or a new one is established.
+                .connectionAcquisitionTimeout(timeouts.connect().plus(timeouts.idle()))
+                .readTimeout(timeouts.idle())
+                .writeTimeout(timeouts.idle())
+                .tcpKeepAlive(true);
+    }
+
+    /**
+     * Returns the region, or null to let the SDK find it. With an endpoint, only the settings and the profile are
+     * searched; the default is {@code us-east-1}.
+     */
+    private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
+        if (named != null) {
+            return Region.of(named);
+        }
+        if (endpoint == null) {
+            return null;
+        }
+        try {
+            return new AwsRegionProviderChain(
+                            new SystemSettingsRegionProvider(),
+                            new AwsProfileRegionProvider(ProfileFile::defaultProfileFile, null))
+                    .getRegion();
+        } catch (SdkClientException none) {
+            return Region.US_EAST_1;
         }
     }
 
@@ -120,16 +206,11 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public void put(String key, Content content) {
         S3Upload upload = new S3Upload(calls, ObjectKeys.checked(key), parts, onTheirWay);
-        try {
+        try (Closeable abort = upload::abort) {
             content.writeTo(upload);
             upload.finish();
         } catch (IOException failed) {
-            ObjectStoreException problem = calls.problems().problem("PutObject", key, failed);
-            upload.abortAfter(problem);
-            throw problem;
-        } catch (RuntimeException | Error failed) {
-            upload.abortAfter(failed);
-            throw failed;
+            throw calls.problems().problem("PutObject", key, failed);
         }
     }
 
@@ -197,14 +278,13 @@ public final class S3ObjectStore implements ObjectStore {
 
     /** Whether the server rejects the deletion of a changed object, and deletes an unchanged one. */
     private boolean keepsConditionOfDeletion(String key, String tag) {
-        boolean rejects = false;
-        try {
-            calls.delete(key, otherThan(tag));
-        } catch (ObjectStoreException rejected) {
-            requireResponse(rejected);
-            rejects = rejected.kind() == Kind.CONFLICT;
+        ObjectStoreException changed = rejection(() -> calls.delete(key, otherThan(tag)));
+        boolean keeps = changed != null && changed.kind() == Kind.CONFLICT;
+        if (keeps) {
+            ObjectStoreException unchanged = rejection(() -> calls.delete(key, tag));
+            // A retry by the client finds no object.
+            keeps = unchanged == null || S3Problems.isNoSuchObject(unchanged);
         }
-        boolean keeps = rejects && deletes(key, tag);
         if (!keeps) {
             LOG.warn(
                     "{} ignores conditions of deletions (If-Match of DeleteObject), or does not permit deletions:"
@@ -214,36 +294,32 @@ public final class S3ObjectStore implements ObjectStore {
         return keeps;
     }
 
-    private boolean deletes(String key, String tag) {
-        try {
-            calls.delete(key, tag);
-            return true;
-        } catch (ObjectStoreException rejected) {
-            requireResponse(rejected);
-            // A retry by the client finds no object.
-            return S3Problems.isNoSuchObject(rejected);
-        }
-    }
-
-    /** Throws if there was no response, because the server's support for conditions is then unknown. */
-    private static void requireResponse(ObjectStoreException problem) {
-        if (problem.kind() == Kind.UNAVAILABLE) {
-            throw problem;
-        }
-    }
-
     private void checkRejected(String key, @Nullable String wrongTag, String condition) {
-        try {
-            tryPutIf(key, SCRATCH_CONTENT, wrongTag);
-        } catch (ObjectStoreException rejected) {
-            if (rejected.kind() == Kind.CONFLICT) {
-                return;
-            }
+        ObjectStoreException rejected = rejection(() -> tryPutIf(key, SCRATCH_CONTENT, wrongTag));
+        if (rejected == null) {
+            String why = "this server ignores " + condition
+                    + ", so two servers could write to the same archive: use another one";
+            throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
+        }
+        if (rejected.kind() != Kind.CONFLICT) {
             throw rejected;
         }
-        String why = "this server ignores " + condition
-                + ", so two servers could write to the same archive: use another one";
-        throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
+    }
+
+    /**
+     * Returns the server's reason to reject a call, or null. Throws if there was no response, because the server's support
+     * for conditions is then unknown.
+     */
+    private static @Nullable ObjectStoreException rejection(Runnable call) {
+        try {
+            call.run();
+            return null;
+        } catch (ObjectStoreException rejected) {
+            if (rejected.kind() == Kind.UNAVAILABLE) {
+                throw rejected;
+            }
+            return rejected;
+        }
     }
 
     /** Returns a different tag of the same form. */
@@ -263,13 +339,10 @@ public final class S3ObjectStore implements ObjectStore {
 
     private String tryPutIf(String key, byte[] content, @Nullable String tag) {
         try {
-            PutObjectResponse put = calls.put(key, content, content.length, tag == null ? "*" : null, tag);
+            PutObjectResponse put = calls.put(key, content, tag == null ? "*" : null, tag);
             return tag("PutObject", key, put.eTag());
         } catch (ObjectStoreException failed) {
-            if (tag != null && S3Problems.isNoSuchObject(failed)) {
-                throw deletedConcurrently("PutObject", key, failed);
-            }
-            throw failed;
+            throw tag == null ? failed : conflictIfDeleted("PutObject", key, failed);
         }
     }
 
@@ -319,15 +392,15 @@ public final class S3ObjectStore implements ObjectStore {
             calls.delete(key, tag);
             return true;
         } catch (ObjectStoreException failed) {
-            if (S3Problems.isNoSuchObject(failed)) {
-                throw deletedConcurrently("DeleteObject", key, failed);
-            }
-            throw failed;
+            throw conflictIfDeleted("DeleteObject", key, failed);
         }
     }
 
-    private ObjectStoreException deletedConcurrently(String call, String key, ObjectStoreException cause) {
-        return calls.problems().of(Kind.CONFLICT, call, key, "it was deleted concurrently", cause);
+    /** Returns the problem of a call whose condition requires an object. */
+    private ObjectStoreException conflictIfDeleted(String call, String key, ObjectStoreException failed) {
+        return S3Problems.isNoSuchObject(failed)
+                ? calls.problems().of(Kind.CONFLICT, call, key, "it was deleted concurrently", failed)
+                : failed;
     }
 
     /** Returns the tag of a response, which must have one. */

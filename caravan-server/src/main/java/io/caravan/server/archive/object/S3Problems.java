@@ -17,17 +17,21 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 final class S3Problems {
     private static final int QUOTED_CHARACTERS = 300;
 
-    /** The meaning of an S3 error code, regardless of the HTTP status. {@code NOT_FOUND} is used for buckets only. */
-    private record Meaning(Kind kind, @Nullable String advice) {}
+    /** The meaning of an error response. */
+    private record Meaning(Kind kind, @Nullable String advice) {
+        Meaning(Kind kind) {
+            this(kind, null);
+        }
+    }
 
-    private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
-    private static final Meaning DENIED =
-            new Meaning(Kind.DENIED, "the credentials do not permit this call: permit it, or use others");
-
-    /** Returns the meaning of an error code, or null if only the HTTP status is known. */
-    private static @Nullable Meaning meaning(String code) {
+    private static Meaning meaning(S3Exception response) {
+        String code = code(response);
+        int status = response.statusCode();
+        if (status == 507 || message(response).toLowerCase(Locale.ROOT).contains("no space")) {
+            return new Meaning(Kind.FULL);
+        }
         return switch (code) {
-            case "AccessDenied" -> DENIED;
+            case "AccessDenied" -> meaning(403);
             case "InvalidAccessKeyId" -> denied("the access key does not exist: check the credentials");
             case "SignatureDoesNotMatch" ->
                 denied("the secret key does not match the access key: check the credentials");
@@ -40,9 +44,24 @@ final class S3Problems {
                 new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
             case "NotImplemented" ->
                 new Meaning(Kind.CORRUPT, "this server lacks a feature that an archive needs: use another one");
-            case "RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest" -> LATER;
-            case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage" -> new Meaning(Kind.FULL, null);
-            default -> null;
+            case "RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest" ->
+                new Meaning(Kind.UNAVAILABLE);
+            case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage" -> new Meaning(Kind.FULL);
+            case "ConditionalRequestConflict" -> meaning(status);
+            // The response of a proxy whose server is unavailable.
+            case "" -> status == 404 ? new Meaning(Kind.UNAVAILABLE) : meaning(status);
+            // At 409, two calls conflicted; no condition was involved.
+            default -> status == 409 ? new Meaning(Kind.UNAVAILABLE) : meaning(status);
+        };
+    }
+
+    private static Meaning meaning(int status) {
+        return switch (status) {
+            case 301, 307, 404 -> new Meaning(Kind.NOT_FOUND);
+            case 401, 403 -> denied("the credentials do not permit this call: permit it, or use others");
+            case 409, 412 -> new Meaning(Kind.CONFLICT);
+            case 429 -> new Meaning(Kind.UNAVAILABLE);
+            default -> new Meaning(status >= 500 && status != 501 ? Kind.UNAVAILABLE : Kind.CORRUPT);
         };
     }
 
@@ -63,7 +82,11 @@ final class S3Problems {
             return known;
         }
         if (cause instanceof S3Exception response) {
-            return of(kind(response), call, key, describe(response), cause);
+            Meaning meaning = meaning(response);
+            String code = code(response);
+            String said = response.statusCode() + (code.isEmpty() ? "" : " " + code) + message(response);
+            String why = meaning.advice() == null ? said : meaning.advice() + " (" + said + ")";
+            return of(meaning.kind(), call, key, why, cause);
         }
         String message = String.valueOf(cause.getMessage());
         if (message.contains("Unable to load credentials")) {
@@ -82,46 +105,6 @@ final class S3Problems {
     static boolean isNoSuchObject(ObjectStoreException failed) {
         return failed.getCause() instanceof S3Exception response
                 && code(response).equals("NoSuchKey");
-    }
-
-    private static Kind kind(S3Exception response) {
-        String code = code(response);
-        int status = response.statusCode();
-        if (status == 507 || message(response).toLowerCase(Locale.ROOT).contains("no space")) {
-            return Kind.FULL;
-        }
-        Meaning meaning = meaning(code);
-        if (meaning != null) {
-            return meaning.kind();
-        }
-        if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
-            // Two calls conflicted; no condition was involved.
-            return Kind.UNAVAILABLE;
-        }
-        if (status == 404 && code.isEmpty()) {
-            // The response of a proxy whose server is unavailable.
-            return Kind.UNAVAILABLE;
-        }
-        return kind(status);
-    }
-
-    private static Kind kind(int status) {
-        return switch (status) {
-            case 301, 307, 404 -> Kind.NOT_FOUND;
-            case 401, 403 -> Kind.DENIED;
-            case 409, 412 -> Kind.CONFLICT;
-            case 429 -> Kind.UNAVAILABLE;
-            case 501 -> Kind.CORRUPT;
-            default -> status >= 500 ? Kind.UNAVAILABLE : Kind.CORRUPT;
-        };
-    }
-
-    private static String describe(S3Exception response) {
-        String code = code(response);
-        Meaning known = meaning(code);
-        Meaning meaning = known != null ? known : kind(response) == Kind.DENIED ? DENIED : LATER;
-        String said = response.statusCode() + (code.isEmpty() ? "" : " " + code) + message(response);
-        return meaning.advice() == null ? said : meaning.advice() + " (" + said + ")";
     }
 
     private static String code(S3Exception response) {

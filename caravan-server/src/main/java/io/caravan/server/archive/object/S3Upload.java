@@ -1,9 +1,9 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -30,9 +30,10 @@ final class S3Upload extends OutputStream {
     private final String key;
     private final S3Parts parts;
     private final Semaphore onTheirWay;
-    private byte[] part = new byte[FIRST_BYTES];
+    /** The part that is being filled. */
+    private final ByteArrayOutputStream part = new ByteArrayOutputStream(FIRST_BYTES);
 
-    private int filled;
+    private boolean finished;
     /** The id of the multipart upload; null while all bytes fit in one part. */
     private @Nullable String upload;
 
@@ -56,25 +57,14 @@ final class S3Upload extends OutputStream {
     public void write(byte[] bytes, int offset, int length) {
         int fits;
         for (int written = 0; written < length; written += fits) {
-            makeRoom();
-            fits = Math.min(length - written, part.length - filled);
-            System.arraycopy(bytes, offset + written, part, filled, fits);
-            filled += fits;
+            int partBytes = parts.bytesOf(sent.size() + 1);
+            if (part.size() == partBytes) {
+                send();
+                partBytes = parts.bytesOf(sent.size() + 1);
+            }
+            fits = Math.min(length - written, partBytes - part.size());
+            part.write(bytes, offset + written, fits);
         }
-    }
-
-    private void makeRoom() {
-        if (filled < part.length) {
-            return;
-        }
-        int partBytes = parts.bytesOf(sent.size() + 1);
-        if (filled < partBytes) {
-            part = Arrays.copyOf(part, Math.min(2 * part.length, partBytes));
-            return;
-        }
-        send();
-        part = new byte[parts.bytesOf(sent.size() + 1)];
-        filled = 0;
     }
 
     /**
@@ -92,7 +82,7 @@ final class S3Upload extends OutputStream {
         acquire(permits);
         CompletableFuture<UploadPartResponse> call;
         try {
-            call = start(id, number);
+            call = start(id, number, part.toByteArray());
         } catch (RuntimeException rejected) {
             call = CompletableFuture.failedFuture(rejected);
         } catch (Error failed) {
@@ -100,6 +90,7 @@ final class S3Upload extends OutputStream {
             throw failed;
         }
         sent.add(call);
+        part.reset();
         call.whenComplete((done, failed) -> onTheirWay.release(permits));
     }
 
@@ -114,17 +105,17 @@ final class S3Upload extends OutputStream {
         return begun.uploadId();
     }
 
-    private CompletableFuture<UploadPartResponse> start(String id, int number) {
+    private CompletableFuture<UploadPartResponse> start(String id, int number, byte[] content) {
         return calls.client()
                 .uploadPart(
                         request -> request.bucket(calls.bucket())
                                 .key(calls.inBucket(key))
                                 .uploadId(id)
                                 .partNumber(number)
-                                .contentLength((long) filled)
-                                .contentMD5(Digests.md5(part, filled))
-                                .overrideConfiguration(calls.limit(filled)),
-                        S3Calls.body(part, filled));
+                                .contentLength((long) content.length)
+                                .contentMD5(Digests.md5(content))
+                                .overrideConfiguration(calls.limit(content.length)),
+                        S3Calls.body(content));
     }
 
     private void acquire(int permits) {
@@ -146,7 +137,8 @@ final class S3Upload extends OutputStream {
     void finish() {
         String id = upload;
         if (id == null) {
-            calls.put(key, part, filled, null, null);
+            calls.put(key, part.toByteArray(), null, null);
+            finished = true;
             return;
         }
         send();
@@ -168,16 +160,17 @@ final class S3Upload extends OutputStream {
                                 .uploadId(id)
                                 .multipartUpload(all -> all.parts(arrived))
                                 .overrideConfiguration(calls.limit(parts.smallBytes()))));
+        finished = true;
     }
 
     /**
-     * Cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
+     * Unless the upload is finished, cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
      * interrupted, because no other code discards them.
      */
     void abort() {
         sent.forEach(part -> part.cancel(true));
         String id = upload;
-        if (id == null) {
+        if (id == null || finished) {
             return;
         }
         boolean interrupted = Thread.interrupted();
@@ -195,15 +188,6 @@ final class S3Upload extends OutputStream {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
-        }
-    }
-
-    /** Calls {@link #abort} after a failure, and adds any error from the abort to that failure. */
-    void abortAfter(Throwable failed) {
-        try {
-            abort();
-        } catch (ObjectStoreException also) {
-            failed.addSuppressed(also);
         }
     }
 

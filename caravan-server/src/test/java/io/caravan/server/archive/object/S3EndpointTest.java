@@ -33,8 +33,8 @@ class S3EndpointTest extends ObjectStoreContract {
 
     @BeforeAll
     static void createBucket() throws Exception {
-        threads = S3Clients.threads();
-        client = S3Clients.create(
+        threads = S3ObjectStore.threads();
+        client = S3ObjectStore.client(
                 options(), EnvironmentVariableCredentialsProvider.create(), S3Timeouts.DEFAULT, threads);
         try {
             client.createBucket(request -> request.bucket(bucket())).get();
