@@ -1,8 +1,9 @@
 package io.caravan.server.archive.format;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
-import java.io.ByteArrayOutputStream;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -36,7 +37,9 @@ public final class ArchiveKeys {
     /** The number of characters to which a longer encoded name is truncated before its hash is added. */
     public static final int KEPT_CHARS = 96;
 
-    private static final char ESCAPE = '!';
+    private static final String ESCAPE = "!";
+    private static final Pattern ESCAPED = Pattern.compile("[^A-Za-z0-9_-]");
+    private static final Pattern ESCAPE_SEQUENCE = Pattern.compile(ESCAPE + "([0-9a-f]{2})");
     private static final HexFormat HEX = HexFormat.of();
     private static final String NUMBER = "([0-7][0-9a-f]{15})";
     private static final Pattern SNAPSHOT =
@@ -94,23 +97,14 @@ public final class ArchiveKeys {
     /** Encodes a document name for use in keys. */
     public static String encode(DocumentName name) {
         byte[] bytes = name.toBytes();
-        StringBuilder form = new StringBuilder(bytes.length + 16);
-        for (byte b : bytes) {
-            if (isPlain(b)) {
-                form.append((char) b);
-            } else {
-                form.append(ESCAPE).append(HEX.toHexDigits(b));
-            }
-        }
-        if (form.length() > MAX_NAME_CHARS) {
-            form.setLength(KEPT_CHARS);
-            form.append(ESCAPE).append(Digests.hex(Digests.sha256().digest(bytes)));
-        }
-        return form.toString();
-    }
-
-    private static boolean isPlain(int c) {
-        return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_';
+        String form = ESCAPED.matcher(new String(bytes, ISO_8859_1))
+                .replaceAll(character ->
+                        ESCAPE + HEX.toHexDigits((byte) character.group().charAt(0)));
+        return form.length() <= MAX_NAME_CHARS
+                ? form
+                : form.substring(0, KEPT_CHARS)
+                        + ESCAPE
+                        + Digests.hex(Digests.sha256().digest(bytes));
     }
 
     /** Decodes a document name from its form in keys; returns null if the form was truncated or is invalid. */
@@ -118,20 +112,11 @@ public final class ArchiveKeys {
         if (form.isEmpty() || form.length() > MAX_NAME_CHARS) {
             return null;
         }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(form.length());
-        for (int at = 0; at < form.length(); at++) {
-            char c = form.charAt(at);
-            if (c == ESCAPE
-                    && at + 2 < form.length()
-                    && HexFormat.isHexDigit(form.charAt(at + 1))
-                    && HexFormat.isHexDigit(form.charAt(at + 2))) {
-                bytes.write(HexFormat.fromHexDigits(form, at + 1, at + 3));
-                at += 2;
-            } else {
-                bytes.write(c);
-            }
-        }
-        DocumentName name = DocumentName.of(bytes.toByteArray());
+        String bytes = ESCAPE_SEQUENCE
+                .matcher(form)
+                .replaceAll(escape ->
+                        Matcher.quoteReplacement(String.valueOf((char) HexFormat.fromHexDigits(escape.group(1)))));
+        DocumentName name = DocumentName.of(bytes.getBytes(ISO_8859_1));
         return encode(name).equals(form) ? name : null;
     }
 }

@@ -45,20 +45,20 @@ public record SnapshotHeader(
         long takenAtMillis,
         Attributes attributes) {
 
+    /** Throws an {@link IllegalArgumentException} when a number is invalid. */
+    public SnapshotHeader {
+        if (generation < 1 || epoch < 0 || firstSequence < 0 || firstSequence > nextSequence || takenAtMillis < 0) {
+            throw new IllegalArgumentException("a snapshot cannot have generation " + generation + ", epoch " + epoch
+                    + ", sequences from " + firstSequence + " to before " + nextSequence + ", and be taken at "
+                    + takenAtMillis);
+        }
+    }
+
     public long count() {
         return nextSequence - firstSequence;
     }
 
-    /**
-     * Encodes the header.
-     *
-     * @throws IllegalArgumentException when condition 6 does not hold
-     */
     byte[] encode() {
-        String problem = problem();
-        if (problem != null) {
-            throw new IllegalArgumentException("a snapshot cannot have " + problem);
-        }
         byte[] nameBytes = name.toBytes();
         byte[] attributeBytes = attributes.encoded();
         ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + nameBytes.length + attributeBytes.length)
@@ -97,21 +97,22 @@ public record SnapshotHeader(
         in.read(whole, HEADER_BYTES, nameBytes + attributeBytes);
         ByteBuffer buffer = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
         check(in, buffer.getInt(HEADER_CRC) == crc(buffer, NAME_BYTES, whole.length), "its checksum is wrong");
-        SnapshotHeader header = new SnapshotHeader(
-                new UUID(
-                        Long.reverseBytes(buffer.getLong(STORE)),
-                        Long.reverseBytes(buffer.getLong(STORE + Long.BYTES))),
-                DocumentName.of(Arrays.copyOfRange(whole, HEADER_BYTES, nameEnd)),
-                buffer.getLong(INCARNATION),
-                buffer.getLong(GENERATION),
-                buffer.getLong(EPOCH),
-                buffer.getLong(FIRST_SEQUENCE),
-                buffer.getLong(NEXT_SEQUENCE),
-                buffer.getLong(TAKEN_AT),
-                attributes(in, Arrays.copyOfRange(whole, nameEnd, whole.length)));
-        String problem = header.problem();
-        check(in, problem == null, problem);
-        return header;
+        try {
+            return new SnapshotHeader(
+                    new UUID(
+                            Long.reverseBytes(buffer.getLong(STORE)),
+                            Long.reverseBytes(buffer.getLong(STORE + Long.BYTES))),
+                    DocumentName.of(Arrays.copyOfRange(whole, HEADER_BYTES, nameEnd)),
+                    buffer.getLong(INCARNATION),
+                    buffer.getLong(GENERATION),
+                    buffer.getLong(EPOCH),
+                    buffer.getLong(FIRST_SEQUENCE),
+                    buffer.getLong(NEXT_SEQUENCE),
+                    buffer.getLong(TAKEN_AT),
+                    Attributes.decode(Arrays.copyOfRange(whole, nameEnd, whole.length)));
+        } catch (IllegalArgumentException invalid) {
+            throw wrong(in, invalid.getMessage());
+        }
     }
 
     private static void checkVersion(SnapshotInput in, ByteBuffer fixed) {
@@ -125,35 +126,13 @@ public record SnapshotHeader(
         }
     }
 
-    private static Attributes attributes(SnapshotInput in, byte[] encoded) {
-        try {
-            return Attributes.decode(encoded);
-        } catch (IllegalArgumentException invalid) {
-            throw wrong(in, invalid.getMessage());
-        }
-    }
-
     private static int crc(ByteBuffer buffer, int from, int to) {
         CRC32C crc = new CRC32C();
         crc.update(buffer.array(), from, to - from);
         return (int) crc.getValue();
     }
 
-    /** Returns the invalid value, or null when the header is valid. */
-    private @Nullable String problem() {
-        if (generation < 1) {
-            return "generation " + generation;
-        }
-        if (epoch < 0) {
-            return "epoch " + epoch;
-        }
-        if (firstSequence < 0 || firstSequence > nextSequence) {
-            return "sequences from " + firstSequence + " to before " + nextSequence;
-        }
-        return takenAtMillis < 0 ? "taken at " + takenAtMillis : null;
-    }
-
-    private static void check(SnapshotInput in, boolean holds, @Nullable String otherwise) {
+    private static void check(SnapshotInput in, boolean holds, String otherwise) {
         if (!holds) {
             throw wrong(in, otherwise);
         }

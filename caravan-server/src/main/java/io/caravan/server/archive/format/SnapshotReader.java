@@ -2,8 +2,6 @@ package io.caravan.server.archive.format;
 
 import static io.caravan.server.archive.format.SnapshotLayout.*;
 
-import com.github.luben.zstd.Zstd;
-import com.github.luben.zstd.ZstdException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.archive.object.ObjectStoreException;
@@ -13,7 +11,6 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.UUID;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,16 +22,9 @@ import org.jspecify.annotations.Nullable;
  * {@code VERSION}, which name object, byte, document and sequence.
  */
 public final class SnapshotReader implements AutoCloseable {
-    /** The size of the initial buffer for a value that spans blocks; it grows as the value is read. */
-    private static final int FIRST_VALUE_BYTES = 1 << 20;
-
     private final SnapshotInput in;
     private final SnapshotHeader header;
-    private final Blocks blocks;
     private final EntryChecksum checksum = new EntryChecksum();
-    private final ByteBuffer entryHeader =
-            ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    private byte[] room = new byte[0];
     private ByteBuffer value = ByteBuffer.allocate(0);
     private long sequence;
     private long valueBytes;
@@ -45,7 +35,6 @@ public final class SnapshotReader implements AutoCloseable {
         this.in = in;
         header = SnapshotHeader.read(in);
         in.document(header.name());
-        blocks = new Blocks(in);
         sequence = header.firstSequence() - 1;
     }
 
@@ -108,7 +97,7 @@ public final class SnapshotReader implements AutoCloseable {
         }
         sequence++;
         in.sequence(sequence);
-        if (!blocks.hasMore()) {
+        if (!in.hasMore()) {
             throw in.corrupt("its values end here, but it must have those before " + header.nextSequence());
         }
         readEntry();
@@ -126,32 +115,21 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     private void readEntry() {
-        for (int filled = 0; filled < ENTRY_HEADER_BYTES; ) {
-            filled += blocks.read(entryHeader.array(), filled, ENTRY_HEADER_BYTES - filled);
-        }
+        ByteBuffer entryHeader = in.raw(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         int length = entryHeader.getInt(ENTRY_LENGTH);
+        int crc = entryHeader.getInt(ENTRY_CRC);
         if (length < 0 || length > MAX_VALUE_BYTES) {
             throw in.corrupt("a value of " + length + " bytes");
         }
-        value = length <= blocks.left() ? blocks.take(length) : assembled(length);
-        if (checksum.of(sequence, value) != entryHeader.getInt(ENTRY_CRC)) {
+        value = in.raw(length);
+        if (checksum.of(sequence, value) != crc) {
             throw in.corrupt("the value's checksum is wrong");
         }
         valueBytes += length;
     }
 
-    private ByteBuffer assembled(int length) {
-        for (int filled = 0; filled < length; ) {
-            if (filled == room.length) {
-                room = Arrays.copyOf(room, Math.min(length, Math.max(FIRST_VALUE_BYTES, 2 * filled)));
-            }
-            filled += blocks.read(room, filled, Math.min(length, room.length) - filled);
-        }
-        return ByteBuffer.wrap(room, 0, length).slice();
-    }
-
     private void finish() {
-        if (blocks.hasMore()) {
+        if (in.hasMore()) {
             throw in.corrupt("it has more values than those before " + header.nextSequence());
         }
         ByteBuffer footer = ByteBuffer.allocate(FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -177,125 +155,5 @@ public final class SnapshotReader implements AutoCloseable {
     @Override
     public void close() {
         in.close();
-    }
-
-    /**
-     * The raw bytes of a snapshot's blocks, concatenated. A block is valid when, in this order:
-     *
-     * <ol>
-     *   <li>Its raw length is from 1 to the maximum.
-     *   <li>Its stored length is from 1 to its raw length.
-     *   <li>Its codec is known, and the stored length of an uncompressed block is its raw length.
-     *   <li>Its CRC is correct.
-     *   <li>It decompresses to its raw length.
-     * </ol>
-     */
-    private static final class Blocks {
-        private final SnapshotInput in;
-        private final CRC32C crc = new CRC32C();
-        private final ByteBuffer header =
-                ByteBuffer.allocate(BLOCK_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        private byte[] stored = new byte[0];
-        private byte[] raw = new byte[0];
-        private int at;
-        private int end;
-        private boolean ended;
-
-        Blocks(SnapshotInput in) {
-            this.in = in;
-        }
-
-        /** Whether more raw bytes follow; if not, the footer's mark has been read. */
-        boolean hasMore() {
-            if (at == end && !ended) {
-                readBlock();
-            }
-            return at < end;
-        }
-
-        /** Returns the number of remaining raw bytes in the current block. */
-        int left() {
-            return end - at;
-        }
-
-        /** Returns the next bytes of the current block; valid until more are read. */
-        ByteBuffer take(int length) {
-            at += length;
-            return ByteBuffer.wrap(raw, at - length, length).slice();
-        }
-
-        /** Reads up to this number of bytes, but at least one, and returns the number of bytes read. */
-        int read(byte[] target, int from, int length) {
-            if (!hasMore()) {
-                throw in.corrupt("its blocks end within a value");
-            }
-            int count = Math.min(length, left());
-            System.arraycopy(raw, at, target, from, count);
-            at += count;
-            return count;
-        }
-
-        private void readBlock() {
-            in.read(header.array(), 0, Integer.BYTES);
-            int rawBytes = header.getInt(BLOCK_RAW_BYTES);
-            if (rawBytes == MARK_VALUE) {
-                ended = true;
-                return;
-            }
-            in.read(header.array(), Integer.BYTES, BLOCK_HEADER_BYTES - Integer.BYTES);
-            int storedBytes = header.getInt(BLOCK_STORED_BYTES);
-            check(rawBytes >= 1 && rawBytes <= MAX_BLOCK_BYTES, "its length is " + rawBytes);
-            check(storedBytes >= 1 && storedBytes <= rawBytes, storedBytes + " bytes are stored of " + rawBytes);
-            raw = withRoom(raw, rawBytes);
-            int codec = header.getInt(BLOCK_CODEC);
-            switch (codec) {
-                case STORED -> {
-                    check(storedBytes == rawBytes, storedBytes + " bytes are stored of " + rawBytes);
-                    readStored(raw, storedBytes);
-                }
-                case ZSTD -> {
-                    stored = withRoom(stored, storedBytes);
-                    readStored(stored, storedBytes);
-                    decompress(storedBytes, rawBytes);
-                }
-                default -> throw wrong("its codec is " + codec);
-            }
-            at = 0;
-            end = rawBytes;
-        }
-
-        /** Returns the array or, if it is too short, a new one of up to twice its length, so that few are needed. */
-        private static byte[] withRoom(byte[] bytes, int length) {
-            return bytes.length < length
-                    ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]
-                    : bytes;
-        }
-
-        private void readStored(byte[] target, int length) {
-            in.read(target, 0, length);
-            crc.reset();
-            crc.update(header.array(), 0, BLOCK_CRC);
-            crc.update(target, 0, length);
-            check((int) crc.getValue() == header.getInt(BLOCK_CRC), "its checksum is wrong");
-        }
-
-        private void decompress(int storedBytes, int rawBytes) {
-            try {
-                long length = Zstd.decompressByteArray(raw, 0, rawBytes, stored, 0, storedBytes);
-                check(length == rawBytes, "it decompresses to " + length + " bytes instead of " + rawBytes);
-            } catch (ZstdException invalid) {
-                throw wrong("it does not decompress: " + invalid.getMessage());
-            }
-        }
-
-        private void check(boolean holds, String otherwise) {
-            if (!holds) {
-                throw wrong(otherwise);
-            }
-        }
-
-        private ArchiveException wrong(String problem) {
-            return in.corrupt("a block is wrong: " + problem);
-        }
     }
 }

@@ -19,12 +19,13 @@ import java.util.zip.CRC32C;
  */
 public final class SnapshotWriter {
     private static final int FIRST_BYTES = 4096;
+    /** The fastest regular compression level. Higher levels take several times as long to save another tenth. */
+    private static final int LEVEL = 1;
 
     private final SnapshotHeader header;
     private final OutputStream out;
     private final MessageDigest digest = Digests.sha256();
     private final CRC32C crc = new CRC32C();
-    private final Compressor compressor = new Compressor();
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -115,27 +116,21 @@ public final class SnapshotWriter {
                 Digests.hex(digest.digest()));
     }
 
+    /** Writes the current block, compressed if this saves at least a tenth. */
     private void endBlock() throws IOException {
         int rawBytes = rawEnd - BLOCK_HEADER_BYTES;
-        int compressedBytes = compress(rawBytes);
-        if (compressedBytes < 0) {
-            writeBlock(raw, rawBytes, rawBytes, STORED);
+        int room = (int) Zstd.compressBound(rawBytes);
+        if (compressed.length < BLOCK_HEADER_BYTES + room) {
+            compressed = new byte[BLOCK_HEADER_BYTES + room];
+        }
+        long compressedBytes =
+                Zstd.compressByteArray(compressed, BLOCK_HEADER_BYTES, room, raw, BLOCK_HEADER_BYTES, rawBytes, LEVEL);
+        if (compressedBytes <= rawBytes - rawBytes / 10) {
+            writeBlock(compressed, rawBytes, (int) compressedBytes, ZSTD);
         } else {
-            writeBlock(compressed, rawBytes, compressedBytes, ZSTD);
+            writeBlock(raw, rawBytes, rawBytes, STORED);
         }
         rawEnd = BLOCK_HEADER_BYTES;
-    }
-
-    /** Compresses the current block, and returns the compressed length; -1 if the block must be stored uncompressed. */
-    private int compress(int rawBytes) {
-        if (!compressor.worthTrying(rawBytes)) {
-            return -1;
-        }
-        int needed = BLOCK_HEADER_BYTES + (int) Zstd.compressBound(rawBytes);
-        if (compressed.length < needed) {
-            compressed = new byte[needed];
-        }
-        return compressor.compress(raw, rawBytes, compressed);
     }
 
     private void writeBlock(byte[] block, int rawBytes, int storedBytes, int codec) throws IOException {
@@ -154,43 +149,5 @@ public final class SnapshotWriter {
         digest.update(bytes, 0, length);
         objectBytes += length;
         out.write(bytes, 0, length);
-    }
-
-    /**
-     * Compresses blocks if they shrink by at least a tenth. After each consecutive attempt that saves less, the next 1,
-     * 3, 7, then 15 blocks are stored uncompressed: incompressible data is seldom followed by compressible data.
-     */
-    private static final class Compressor {
-        /** The fastest regular compression level. Higher levels take several times as long to save another tenth. */
-        private static final int LEVEL = 1;
-
-        private static final int MIN_BYTES = 64;
-
-        private static final int MAX_SKIPPED = 15;
-
-        private int skipped;
-        private int toSkip;
-
-        boolean worthTrying(int rawBytes) {
-            if (rawBytes >= MIN_BYTES && toSkip > 0) {
-                toSkip--;
-                return false;
-            }
-            return rawBytes >= MIN_BYTES;
-        }
-
-        /**
-         * Compresses the block that follows a header in the array. Returns the compressed length, or -1 if this does
-         * not save a tenth.
-         */
-        int compress(byte[] raw, int rawBytes, byte[] target) {
-            int room = target.length - BLOCK_HEADER_BYTES;
-            int length = (int)
-                    Zstd.compressByteArray(target, BLOCK_HEADER_BYTES, room, raw, BLOCK_HEADER_BYTES, rawBytes, LEVEL);
-            boolean saves = length <= rawBytes - rawBytes / 10;
-            skipped = saves ? 0 : Math.min(MAX_SKIPPED, 2 * skipped + 1);
-            toSkip = skipped;
-            return saves ? length : -1;
-        }
     }
 }
