@@ -148,27 +148,21 @@ final class ArchiveBinding implements ClaimMemory {
     @Override
     public void claiming(String before, String owner) {
         Record last = remembered();
-        trusted = last != null && (trusted || last.trusted()) && last.owners().contains(before);
-        write(claimingAs(last, before, owner));
-        // The archive must not contain an owner that a crash removes from the store's record.
-        force();
-    }
-
-    private Record claimingAs(@Nullable Record last, String before, String owner) {
-        if (last == null || !last.owners().contains(before)) {
-            // The marks do not reflect the changes of another owner.
-            return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
-        }
-        // The owner found in the root stays in the record, because it remains in the root if the claim fails.
-        List<String> owners = new ArrayList<>(last.owners());
+        // The marks do not reflect the changes of another owner.
+        Record known = last != null && last.owners().contains(before) ? last : null;
+        trusted = known != null && (trusted || known.trusted());
+        List<String> owners = new ArrayList<>(known == null ? List.of() : known.owners());
         owners.remove(before);
         while (owners.size() > MOST_OWNERS - 2) {
             owners.remove(0);
         }
+        // The owner found in the root stays in the record, because it remains in the root if the claim fails.
         owners.add(before);
         owners.add(owner);
-        // A copy of the store could be made while the archive is claimed, and must not be trusted either.
-        return new Record(false, last.epoch(), location, owners);
+        // A copy of the store could be made while the archive is claimed, and must not be trusted.
+        write(new Record(false, last == null ? 0 : last.epoch(), location, owners));
+        // The archive must not contain an owner that a crash removes from the store's record.
+        force();
     }
 
     /**

@@ -1,12 +1,12 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.ArchiveSlot.Backlog;
+import io.caravan.server.archive.push.ArchiveSchedule.Backlog;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import java.time.InstantSource;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Counts successes and failures of archiving, and logs failures. It also logs when all archiving is interrupted, and
- * when it resumes. For each document that cannot be archived, it logs at most one message every 10 minutes. The number
- * of documents that it logs is limited. Thread-safe.
+ * when it resumes. In each period of 10 minutes, it logs at most one message for each document that cannot be archived,
+ * for a limited number of documents. Thread-safe.
  */
 final class ArchiveCounters {
     private static final Logger LOG = LoggerFactory.getLogger(ArchiveCounters.class);
@@ -35,10 +35,10 @@ final class ArchiveCounters {
     private volatile @Nullable LastError lastError;
 
     private final AtomicBoolean interrupted = new AtomicBoolean();
-    /** The time when each failing document was last logged; guarded by the monitor. */
-    private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
-    /** Whether the log already states that further documents are not named; guarded by the monitor. */
-    private boolean loggedMore;
+    /** The failing documents of the current period, up to the first one that the log does not name; guarded by this. */
+    private final Set<DocumentName> logged = new HashSet<>();
+    /** The {@link System#nanoTime} at which the period began; guarded by this. */
+    private long periodNanos = System.nanoTime();
 
     ArchiveCounters(InstantSource clock) {
         this.clock = clock;
@@ -65,8 +65,7 @@ final class ArchiveCounters {
             LOG.info("archiving continues");
         }
         synchronized (this) {
-            loggedNanos.remove(name);
-            loggedMore &= loggedNanos.size() >= MOST_NAMES;
+            logged.remove(name);
         }
     }
 
@@ -86,7 +85,7 @@ final class ArchiveCounters {
     /** Records that a document cannot be archived; it is retried in the next round. */
     void failed(DocumentName name, Failure failure, Throwable problem) {
         failed(failure);
-        if (!mayLog(name, System.nanoTime())) {
+        if (!mayLog(name)) {
             return;
         }
         if (failure.internal()) {
@@ -96,20 +95,19 @@ final class ArchiveCounters {
         }
     }
 
-    private synchronized boolean mayLog(DocumentName name, long nowNanos) {
-        loggedNanos.values().removeIf(logged -> nowNanos - logged >= QUIET_NANOS);
-        if (loggedNanos.containsKey(name)) {
+    private synchronized boolean mayLog(DocumentName name) {
+        long now = System.nanoTime();
+        if (now - periodNanos >= QUIET_NANOS) {
+            periodNanos = now;
+            logged.clear();
+        }
+        if (logged.size() > MOST_NAMES || !logged.add(name)) {
             return false;
         }
-        if (loggedNanos.size() >= MOST_NAMES) {
-            if (!loggedMore) {
-                LOG.warn("more than {} documents cannot be archived; the log names no others for now", MOST_NAMES);
-            }
-            loggedMore = true;
-            return false;
+        if (logged.size() > MOST_NAMES) {
+            LOG.warn("more than {} documents cannot be archived; the log names no others for now", MOST_NAMES);
         }
-        loggedNanos.put(name, nowNanos);
-        return true;
+        return logged.size() <= MOST_NAMES;
     }
 
     long successes() {
@@ -121,12 +119,12 @@ final class ArchiveCounters {
         return lastError;
     }
 
-    ArchiveStatus status(Ownership ownership, Backlog backlog, BackOff backOff) {
+    ArchiveStatus status(String location, Ownership ownership, Backlog backlog, BackOff backOff) {
         SortedMap<String, Long> sums = new TreeMap<>();
         long now = clock.millis();
         failures.forEach((kind, count) -> sums.put(kind, count.sum()));
         return new ArchiveStatus(
-                ownership.location(),
+                location,
                 ownership.state(),
                 ownership.epoch(),
                 backlog.count,

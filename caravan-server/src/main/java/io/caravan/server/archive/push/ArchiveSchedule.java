@@ -3,14 +3,12 @@ package io.caravan.server.archive.push;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
-import io.caravan.server.archive.push.ArchiveSlot.Backlog;
-import io.caravan.server.archive.push.ArchiveSlot.Change;
-import io.caravan.server.archive.push.ArchiveSlot.Verification;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.server.document.DocumentService;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -24,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -36,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * counted in its slot until the next scan of the slot finds it again. If there was no space, that scan takes place as
  * soon as there is space. A slot is a stripe of the documents; the last slot contains the deletions.
  *
- * <p>When the archive may lack generations that the documents' marks record, a slot is unverified until the jobs of all
- * its documents have succeeded.
+ * <p>When the archive may lack generations that the documents' marks record, all documents of a slot get jobs at the same
+ * time. The slot is verified when these jobs have succeeded.
  *
  * <p><b>Threading.</b> Thread-safe. The monitor guards everything; no thread blocks while holding it.
  */
@@ -47,14 +46,21 @@ final class ArchiveSchedule {
 
     static final int SLOTS = DELETIONS + 1;
 
+    private static final int NO_SLOT = -1;
+
     private final int capacity;
     private final BackOff backOff;
     private final LongSupplier nanoTime;
     private final long startNanos;
     private final Supplier<? extends Throwable> rejection;
 
-    private final ArchiveSlot[] slots;
-    private int unverifiedSlots;
+    private final Slot[] slots;
+    /** The slots to scan again when there is space, in this order. */
+    private final Set<Integer> lackingSpace = new LinkedHashSet<>();
+    /** The slots whose documents must all get jobs. */
+    private final BitSet unverified = new BitSet();
+    /** The number of jobs that verify documents. */
+    private int verifying;
 
     /** The waiting and running jobs, by document name. A waiting job is in one of the queues. */
     private final Map<DocumentName, Job> jobs = new HashMap<>();
@@ -84,8 +90,93 @@ final class ArchiveSchedule {
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
         this.rejection = rejection;
-        this.slots =
-                Stream.generate(() -> new ArchiveSlot(startMillis)).limit(SLOTS).toArray(ArchiveSlot[]::new);
+        this.slots = Stream.generate(() -> new Slot(startMillis)).limit(SLOTS).toArray(Slot[]::new);
+    }
+
+    /**
+     * The last scan of a stripe of the documents, or of the deletions. It bounds the age of each change without storing any
+     * state per document. All times are in milliseconds since 1970.
+     */
+    static final class Slot {
+        /** The changes that have no jobs, because there was no space or because their jobs have failed. */
+        Backlog unscheduled = new Backlog();
+
+        private final long startMillis;
+        private boolean scanned;
+        private long scannedMillis;
+        private long nextMillis;
+
+        /** @param startMillis when the server started */
+        Slot(long startMillis) {
+            this.startMillis = startMillis;
+        }
+
+        /**
+         * Adds a change that a scan has just found. The change was made after the document was last archived. Unless the
+         * previous scan left the change for later, it was also made after that scan. A document that was never archived and
+         * that the first scan finds counts as changed at the start.
+         */
+        void add(Change change, Backlog to) {
+            long since = scanned || change.lastMillis() != 0 ? change.lastMillis() : startMillis;
+            long due = since + change.afterMillis();
+            if (scanned && !change.mayWait(scannedMillis, nextMillis)) {
+                boolean left = unscheduled.count > 0;
+                long dueAfterScan = scannedMillis + change.afterMillis();
+                since = Math.max(since, left ? unscheduled.oldestMillis : scannedMillis);
+                due = Math.max(due, left ? Math.min(unscheduled.dueMillis, dueAfterScan) : dueAfterScan);
+            }
+            to.add(1, since, due);
+        }
+
+        /** Records a scan of the slot, with the changes for which there was no space. */
+        void scanned(long nowMillis, long next, Backlog rest) {
+            scanned = true;
+            scannedMillis = nowMillis;
+            nextMillis = next;
+            unscheduled = rest;
+        }
+    }
+
+    /**
+     * A document or a deletion that a scan has found.
+     *
+     * @param deletion null for a document
+     * @param lastMillis the last time at which no archiving is known to have been necessary; 0 if there is none
+     * @param afterMillis maximum age of a change
+     */
+    record Change(DocumentName name, @Nullable DeletionRecord deletion, long lastMillis, long afterMillis) {
+        /**
+         * Whether a scan may leave this change to the next scan, because at least a fifth of its maximum age then
+         * remains for archiving it. A change with a time in the future, set by another clock, does not wait.
+         *
+         * @param nowMillis the time of the scan
+         * @param nextMillis the latest time of the next scan
+         */
+        boolean mayWait(long nowMillis, long nextMillis) {
+            return lastMillis != 0 && lastMillis <= nowMillis && nextMillis - lastMillis < afterMillis / 5 * 4;
+        }
+    }
+
+    /** A number of changes, and bounds on their ages. */
+    static final class Backlog {
+        /** The number of documents and deletions. */
+        int count;
+        /** The earliest time at which any of the changes can have begun to wait; {@link Long#MAX_VALUE} if none. */
+        long oldestMillis = Long.MAX_VALUE;
+        /** The earliest time at which any of the changes can be due; {@link Long#MAX_VALUE} if none. */
+        long dueMillis = Long.MAX_VALUE;
+
+        void add(int changes, long oldest, long due) {
+            if (changes > 0) {
+                count += changes;
+                oldestMillis = Math.min(oldestMillis, oldest);
+                dueMillis = Math.min(dueMillis, due);
+            }
+        }
+
+        void add(Backlog other) {
+            add(other.count, other.oldestMillis, other.dueMillis);
+        }
     }
 
     /** The archiving work for one document name. */
@@ -98,14 +189,15 @@ final class ArchiveSchedule {
         private long successesAtFirstFailure;
         private boolean putOff;
 
-        /** The slot in which a scan has found the document, or null. The monitor guards this and all other fields. */
-        private @Nullable ArchiveSlot slot;
+        /** The slot in which a scan has found the document, or -1. The monitor guards this and all other fields. */
+        private int slot = NO_SLOT;
+        /** Whether the slot is verified only after this job. */
+        private boolean verifies;
         /** Deletions that the archive does not have, oldest first. */
         private final Set<DeletionRecord> deletions = new LinkedHashSet<>();
         /** The backlog of this job: the document, if it is in a slot, and the deletions. */
         private final Backlog backlog = new Backlog();
 
-        private @Nullable Verification verification;
         private @Nullable CompletableFuture<Archived> request;
         private boolean running;
         /** Whether the job must run again, because a change was found or a request arrived while it was running. */
@@ -153,7 +245,7 @@ final class ArchiveSchedule {
         }
 
         private void count() {
-            backlog.count = (slot == null ? 0 : 1) + deletions.size();
+            backlog.count = (slot == NO_SLOT ? 0 : 1) + deletions.size();
         }
     }
 
@@ -197,34 +289,31 @@ final class ArchiveSchedule {
      * @param changed each change that cannot wait for the next scan
      * @param unchanged the other documents, to verify the slot if there is space; null when the slot needs no
      *     verification
-     * @return false if there was no space for all changes or for the verification; the slot must then be scanned again
-     *     when there is space
      */
-    synchronized boolean scanned(
+    synchronized void scanned(
             int number, long nowMillis, long nextMillis, List<Change> changed, @Nullable List<Change> unchanged) {
-        ArchiveSlot slot = slots[number];
         Backlog rest = new Backlog();
-        Verification verification = unchanged != null && hasSpace() ? new Verification() : null;
-        for (Change change : changed) {
-            schedule(change, slot, verification, verification != null || waiting.size() < capacity, rest);
-        }
+        boolean verifies = unchanged != null && hasSpace();
+        changed.forEach(change -> schedule(change, number, verifies, verifies || waiting.size() < capacity, rest));
         if (unchanged != null) {
-            unchanged.forEach(document -> schedule(document, slot, verification, verification != null, rest));
+            unchanged.forEach(document -> schedule(document, number, verifies, verifies, rest));
         }
-        slot.scanned(nowMillis, nextMillis, rest);
-        if (verification != null) {
-            slot.verification = verification;
-            verifyIfDone(slot);
+        slots[number].scanned(nowMillis, nextMillis, rest);
+        if (verifies) {
+            unverified.clear(number);
         }
         // The verification needs another scan, even if the slot is empty or all its documents already have jobs.
-        return rest.count == 0 && (unchanged == null || verification != null);
+        if (rest.count == 0 && (unchanged == null || verifies)) {
+            lackingSpace.remove(number);
+        } else {
+            lackingSpace.add(number);
+        }
     }
 
-    private void schedule(
-            Change change, ArchiveSlot slot, @Nullable Verification verification, boolean space, Backlog rest) {
+    private void schedule(Change change, int slot, boolean verifies, boolean space, Backlog rest) {
         Job job = jobs.get(change.name());
         if (ended || job == null && !space) {
-            slot.add(change, rest);
+            slots[slot].add(change, rest);
             return;
         }
         if (job == null) {
@@ -238,11 +327,11 @@ final class ArchiveSchedule {
         } else {
             job.deletions.add(change.deletion());
         }
-        if (verification != null) {
-            job.verification = verification;
-            verification.left++;
+        if (verifies && !job.verifies) {
+            job.verifies = true;
+            verifying++;
         }
-        slot.add(change, job.backlog);
+        slots[slot].add(change, job.backlog);
         job.count();
     }
 
@@ -336,11 +425,7 @@ final class ArchiveSchedule {
         job.putOff = false;
         if (!runsAgain(job)) {
             jobs.remove(job.name);
-            ArchiveSlot slot = job.slot;
-            if (slot != null && job.verification != null) {
-                job.verification.left--;
-                verifyIfDone(slot);
-            }
+            verifying -= job.verifies ? 1 : 0;
         }
     }
 
@@ -365,10 +450,12 @@ final class ArchiveSchedule {
         jobs.remove(job.name);
         Backlog left = job.backlog;
         slots[DELETIONS].unscheduled.add(job.deletions.size(), left.oldestMillis, left.dueMillis);
-        ArchiveSlot slot = job.slot;
-        if (slot != null) {
-            slot.unscheduled.add(1, left.oldestMillis, left.dueMillis);
-            slot.verification = job.verification == null ? slot.verification : null;
+        if (job.slot != NO_SLOT) {
+            slots[job.slot].unscheduled.add(1, left.oldestMillis, left.dueMillis);
+        }
+        if (job.verifies) {
+            verifying--;
+            unverified.set(job.slot);
         }
     }
 
@@ -384,54 +471,65 @@ final class ArchiveSchedule {
         }
     }
 
-    private void verifyIfDone(ArchiveSlot slot) {
-        if (slot.unverified && slot.verification != null && slot.verification.left == 0) {
-            slot.unverified = false;
-            slot.verification = null;
-            unverifiedSlots--;
-        }
-    }
-
     /** Marks all documents as unverified, because the archive may lack generations that their marks record. */
     synchronized void distrust() {
-        for (int number = 0; number < DELETIONS; number++) {
-            slots[number].unverified = true;
-            slots[number].verification = null;
-        }
-        unverifiedSlots = DELETIONS;
+        jobs.values().forEach(job -> job.verifies = false);
+        verifying = 0;
+        unverified.set(0, DELETIONS);
+        IntStream.range(0, DELETIONS).forEach(lackingSpace::add);
+        notifyAll();
     }
 
     /** Whether a scan of the slot must find all documents, to verify them. */
     synchronized boolean mustVerify(int slot) {
-        return slots[slot].unverified && slots[slot].verification == null;
+        return unverified.get(slot);
     }
 
     /** Whether the marks of all documents are reliable. */
     synchronized boolean verified() {
-        return unverifiedSlots == 0;
+        return unverified.isEmpty() && verifying == 0;
     }
 
     /** Whether at least half of the capacity is free; a scan to fill less space would be too expensive. */
-    synchronized boolean hasSpace() {
+    private boolean hasSpace() {
         return !ended && waiting.size() <= capacity / 2;
     }
 
-    /** Waits until this time has passed, there is space if it is needed, or {@link #wake} is called. */
-    synchronized void awaitSpace(long nanos, boolean needed) throws InterruptedException {
-        await(nanos, () -> woken || needed && hasSpace());
+    /**
+     * Waits for a slot that must be scanned again and for which there is space now. Returns null after this time, or when
+     * {@link #wake} is called.
+     */
+    @Nullable
+    synchronized Integer awaitRescan(long nanos) throws InterruptedException {
+        await(nanos, () -> woken || !lackingSpace.isEmpty() && hasSpace());
         woken = false;
+        if (lackingSpace.isEmpty() || !hasSpace()) {
+            return null;
+        }
+        Integer next = lackingSpace.iterator().next();
+        // Goes to the end of the order: if the scan fails, the other slots are next.
+        lackingSpace.remove(next);
+        lackingSpace.add(next);
+        return next;
     }
 
-    /** Ends the current or the next {@link #awaitSpace}. */
+    /** Ends the current or the next {@link #awaitRescan}. */
     synchronized void wake() {
         woken = true;
         notifyAll();
     }
 
-    /** Waits until no job is waiting or running. Returns false after this time, or if the schedule ends first. */
+    /**
+     * Waits until no job is waiting or running, and no slot must be scanned again. Returns false after this time, or if
+     * the schedule ends first.
+     */
     synchronized boolean awaitIdle(long nanos) throws InterruptedException {
-        await(nanos, () -> ended || jobs.isEmpty());
-        return jobs.isEmpty();
+        await(nanos, () -> ended || isIdle());
+        return isIdle();
+    }
+
+    private boolean isIdle() {
+        return jobs.isEmpty() && lackingSpace.isEmpty();
     }
 
     private void await(long nanos, BooleanSupplier end) throws InterruptedException {

@@ -21,10 +21,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,7 +67,7 @@ public final class Archiver implements AutoCloseable {
     private final DirtyScanner scanner;
     private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
-    private volatile @Nullable DocumentUploader uploader;
+    private final CountDownLatch stopped = new CountDownLatch(1);
 
     private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestDelay) {
         this.config = config;
@@ -78,14 +78,7 @@ public final class Archiver implements AutoCloseable {
                 .toNanos();
         this.documents = documents;
         this.ownership = new Ownership(
-                config,
-                store,
-                documents.spaces().server(),
-                clock,
-                newBackOff(longestDelay),
-                outcomes,
-                schedule::distrust,
-                this::owned);
+                config, store, documents.spaces().server(), clock, newBackOff(longestDelay), outcomes, schedule);
         ArchiveConfig.Pruning pruning = config.pruning();
         this.pruner = pruning == null
                 ? null
@@ -129,44 +122,51 @@ public final class Archiver implements AutoCloseable {
     }
 
     private void startThreads() {
-        thread("owner", ownership);
-        thread("scanner", scanner);
+        repeat("owner", ownership::step, () -> ownership.state().ended());
+        repeat("scanner", scanner::step, () -> stopped.getCount() == 0);
         if (pruner != null) {
-            pruner.start();
+            Thread thread = repeat("pruner", () -> pruner.step(stopped), () -> stopped.getCount() == 0);
+            thread.setPriority(Thread.MIN_PRIORITY);
         }
         for (int i = 1; i <= config.concurrency(); i++) {
-            thread("worker-" + i, this::work);
+            repeat("worker-" + i, this::work, () -> ownership.state().ended());
         }
     }
 
-    private void thread(String name, Runnable task) {
+    interface Step {
+        void run() throws InterruptedException;
+    }
+
+    private Thread repeat(String name, Step step, BooleanSupplier ended) {
+        return thread(name, () -> repeat(step, ended));
+    }
+
+    static void repeat(Step step, BooleanSupplier ended) {
+        while (!ended.getAsBoolean()) {
+            try {
+                step.run();
+            } catch (InterruptedException perhapsNotMeant) {
+                // A library may leave the interrupt flag set, so the thread ends only with the archiver.
+            } catch (RuntimeException | Error problem) {
+                // An uncaught exception would end the only thread for this work.
+                LOG.error("archiving has failed because of an error in the server, and continues", problem);
+            }
+        }
+    }
+
+    private Thread thread(String name, Runnable task) {
         Thread thread = new Thread(task, "caravan-archive-" + name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
+        return thread;
     }
 
-    /** Called with the archive when this server becomes its owner, and with null when the ownership ends. */
-    private void owned(@Nullable Archive archive) {
-        uploader = archive == null ? null : new DocumentUploader(documents, archive, clock, incarnations);
-        if (archive == null) {
-            schedule.close(ownership.state().ended());
-        } else {
-            schedule.open();
-        }
-    }
-
-    /** Runs a worker: one job after another until the schedule is closed permanently. */
-    private void work() {
-        while (!ownership.state().ended()) {
-            try {
-                Job job = schedule.take();
-                if (job != null) {
-                    work(job);
-                }
-            } catch (InterruptedException perhapsNotMeant) {
-                // A library may leave the interrupt flag set, so the thread ends only with the archiver.
-            }
+    /** Runs one job. */
+    private void work() throws InterruptedException {
+        Job job = schedule.take();
+        if (job != null) {
+            work(job);
         }
     }
 
@@ -174,19 +174,20 @@ public final class Archiver implements AutoCloseable {
         long start = System.nanoTime();
         long delayNanos = NO_DELAY;
         boolean done = false;
-        DocumentUploader to = uploader;
+        Archive owned = ownership.archive();
         try {
-            if (to == null) {
+            if (owned == null) {
                 // The archive has just been lost: the job's request fails now, and the job waits for the archive.
                 job.fail(notOwner());
             } else {
-                upload(job, to);
+                owned.ensureOwner();
+                upload(job, new DocumentUploader(documents, owned, clock, incarnations));
                 done = true;
                 backOff.succeeded(start);
                 outcomes.succeeded(job.name);
             }
         } catch (RuntimeException | Error problem) {
-            if (to != uploader && Failure.of(problem).reach() == Failure.Reach.OWNER) {
+            if (owned != ownership.archive() && Failure.of(problem).reach() == Failure.Reach.OWNER) {
                 // The archive was lost during the upload. The owner that fences the upload may be this server, which
                 // has claimed the archive again.
                 job.fail(notOwner());
@@ -207,7 +208,6 @@ public final class Archiver implements AutoCloseable {
     }
 
     private void upload(Job job, DocumentUploader to) {
-        to.ensureOwner();
         schedule.deletions(job).forEach(deletion -> upload(job, deletion, to));
         // A client may request a job because it does not trust the mark.
         Archived archived = to.upload(job.name, schedule.verified() && !job.isRequested());
@@ -281,7 +281,7 @@ public final class Archiver implements AutoCloseable {
     }
 
     public ArchiveStatus status() {
-        return outcomes.status(ownership, schedule.backlog(), backOff);
+        return outcomes.status(config.location(), ownership, schedule.backlog(), backOff);
     }
 
     /**
@@ -294,7 +294,7 @@ public final class Archiver implements AutoCloseable {
         if (owned == null) {
             throw new ObjectStoreException(
                     Kind.UNAVAILABLE,
-                    "nothing can be read from the archive at " + ownership.location() + ": "
+                    "nothing can be read from the archive at " + config.location() + ": "
                             + notOwner().getMessage(),
                     null);
         }
@@ -327,18 +327,11 @@ public final class Archiver implements AutoCloseable {
     }
 
     private boolean archiveAll(Duration timeout) {
-        long deadline = System.nanoTime() + timeout.toNanos();
         try {
-            return scanner.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS)
-                    && schedule.awaitIdle(deadline - System.nanoTime())
-                    && schedule.backlog().count == 0;
-        } catch (TimeoutException late) {
-            return false;
+            return scanner.archiveAll(timeout.toNanos());
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
             return false;
-        } catch (ExecutionException never) {
-            throw new IllegalStateException(never);
         }
     }
 
@@ -350,10 +343,8 @@ public final class Archiver implements AutoCloseable {
     public void close() {
         Archive last = ownership.stop();
         Archive verified = schedule.verified() ? last : null;
-        scanner.stop();
-        if (pruner != null) {
-            pruner.close();
-        }
+        stopped.countDown();
+        schedule.wake();
         try {
             join(CLOSE_GRACE);
             threads.forEach(Thread::interrupt);

@@ -1,7 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.ArchiveSlot.Change;
+import io.caravan.server.archive.push.ArchiveSchedule.Change;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage.Found;
@@ -10,13 +10,8 @@ import io.caravan.server.document.space.SpaceSetting;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Scans all documents in rounds, one stripe at a time at even intervals. Schedules the changes that the archive lacks,
@@ -24,10 +19,9 @@ import org.slf4j.LoggerFactory;
  * scanned again when there is space. Scans continue while nothing can be archived, so the backlog stays current. The
  * scanner does not pause during the first round, or during a round that is late.
  *
- * <p>One thread runs it; other threads may call {@link #hurry} and {@link #stop}.
+ * <p>One thread repeats {@link #step}; other threads may call {@link #archiveAll}.
  */
-final class DirtyScanner implements Runnable {
-    private static final Logger LOG = LoggerFactory.getLogger(DirtyScanner.class);
+final class DirtyScanner {
     /**
      * The number of slots between two scans of the deletions. Deletions are scanned more often than documents, because
      * a document that changed before its deletion has already waited for its own slot.
@@ -42,109 +36,59 @@ final class DirtyScanner implements Runnable {
     private final ArchiveSchedule schedule;
     private final InstantSource clock;
     private final Duration after;
-    private boolean verifying;
+    /** Whether no change may wait for the next round. */
+    private volatile boolean hurry;
 
-    private long roundNanos;
+    private volatile long roundNanos;
     /** The time at which the next slot is due. */
     private long dueNanos;
 
     private int slot;
-    /** The slots that lacked space, in the order in which they are scanned again when there is space. */
-    private final Set<Integer> lackingSpace = new LinkedHashSet<>();
-
-    /** The last request of {@link #hurry}; it also completes the requests before it. */
-    private volatile CompletableFuture<Boolean> hurry = CompletableFuture.completedFuture(true);
-
-    private volatile boolean stopped;
-    /** The request for which the current round began. */
-    private CompletableFuture<Boolean> hurrying = hurry;
 
     DirtyScanner(DocumentService documents, ArchiveSchedule schedule, InstantSource clock, Duration after) {
         this.documents = documents;
         this.schedule = schedule;
         this.clock = clock;
         this.after = after;
-        this.roundNanos = maxRoundNanos();
         startRound();
     }
 
     /** Begins a round in which all slots are due immediately. */
     private void startRound() {
+        roundNanos = maxRoundNanos();
         dueNanos = System.nanoTime() - roundNanos;
         slot = 0;
     }
 
     /**
-     * Scans all documents now, without pauses. The future completes with true when all changes found are scheduled, or
-     * with false if the scanner stops before.
+     * Schedules all changes now, and waits until they are archived. Returns false if that is not possible within this
+     * time, or if the schedule ends first.
      */
-    synchronized CompletableFuture<Boolean> hurry() {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
-        done.thenAccept(hurry::complete);
-        hurry = done;
-        if (stopped) {
-            done.complete(false);
-        }
-        schedule.wake();
-        return done;
-    }
-
-    void stop() {
-        stopped = true;
-        schedule.wake();
-    }
-
-    @Override
-    public void run() {
-        while (!stopped && !Thread.currentThread().isInterrupted()) {
-            try {
-                step();
-            } catch (InterruptedException ended) {
-                Thread.currentThread().interrupt();
-            } catch (RuntimeException | Error problem) {
-                // An uncaught exception would end the only scanner.
-                LOG.error("a scan has failed: the changes of its documents wait for the next round", problem);
+    boolean archiveAll(long nanos) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        hurry = true;
+        try {
+            for (int number = 0; number < ArchiveSchedule.SLOTS && System.nanoTime() - deadline < 0; number++) {
+                scan(number);
             }
-        }
-        stopped = true;
-        hurry.complete(false);
-    }
-
-    private void step() throws InterruptedException {
-        startRoundIfNeeded();
-        long waitNanos = dueNanos - System.nanoTime();
-        if (waitNanos <= 0) {
-            scan(nextSlot());
-        } else if (!lackingSpace.isEmpty() && schedule.hasSpace()) {
-            Integer next = lackingSpace.iterator().next();
-            // Goes to the end of the order first: if the scan fails, the other slots are next.
-            lackingSpace.remove(next);
-            lackingSpace.add(next);
-            scan(next);
-        } else {
-            if (lackingSpace.isEmpty()) {
-                hurrying.complete(true);
-            }
-            schedule.awaitSpace(Math.min(waitNanos, LONGEST_WAIT_NANOS), !lackingSpace.isEmpty());
+            return schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
+        } finally {
+            hurry = false;
         }
     }
 
-    private void startRoundIfNeeded() {
-        CompletableFuture<Boolean> wanted = hurry;
-        if (hurrying != wanted) {
-            hurrying = wanted;
-            startRound();
-        }
-        boolean verifiedBefore = !verifying;
-        verifying = !schedule.verified();
-        if (verifying && verifiedBefore) {
-            startRound();
-        }
-        long nanos = maxRoundNanos();
-        if (nanos != roundNanos) {
+    /** Scans the next slot, or waits until one is due or has space. */
+    void step() throws InterruptedException {
+        if (roundNanos != maxRoundNanos()) {
             // If rounds became longer, changes that were left to the next round would wait too long.
-            roundNanos = nanos;
             startRound();
+        }
+        long waitNanos = dueNanos - System.nanoTime();
+        Integer next = waitNanos <= 0
+                ? Integer.valueOf(nextSlot())
+                : schedule.awaitRescan(Math.min(waitNanos, LONGEST_WAIT_NANOS));
+        if (next != null) {
+            scan(next);
         }
     }
 
@@ -175,7 +119,8 @@ final class DirtyScanner implements Runnable {
         return due;
     }
 
-    private void scan(int number) {
+    /** Scans a slot. The monitor ensures that the schedule receives the results of two scans in their order. */
+    private synchronized void scan(int number) {
         if (number != ArchiveSchedule.DELETIONS) {
             scanDocuments(number);
         }
@@ -195,7 +140,7 @@ final class DirtyScanner implements Runnable {
             Change change = new Change(
                     document.name(), null, mark == null ? 0 : mark.takenAtMillis(), afterMillis(document.name()));
             if (!document.info().archived()) {
-                if (all || !hurrying.isDone() || !change.mayWait(now, next)) {
+                if (all || hurry || !change.mayWait(now, next)) {
                     changed.add(change);
                 }
             } else if (all) {
@@ -203,15 +148,7 @@ final class DirtyScanner implements Runnable {
                 unchanged.add(new Change(document.name(), null, 0, afterMillis(document.name())));
             }
         }
-        scanned(stripe, schedule.scanned(stripe, now, next, changed, all ? unchanged : null));
-    }
-
-    private void scanned(int number, boolean complete) {
-        if (complete) {
-            lackingSpace.remove(number);
-        } else {
-            lackingSpace.add(number);
-        }
+        schedule.scanned(stripe, now, next, changed, all ? unchanged : null);
     }
 
     /** Returns the latest time at which a slot that is scanned now will be scanned again. */
@@ -225,7 +162,6 @@ final class DirtyScanner implements Runnable {
                 .map(deletion ->
                         new Change(deletion.name(), deletion, deletion.deletedAtMillis(), afterMillis(deletion.name())))
                 .toList();
-        int number = ArchiveSchedule.DELETIONS;
-        scanned(number, schedule.scanned(number, now, nextMillis(now), found, null));
+        schedule.scanned(ArchiveSchedule.DELETIONS, now, nextMillis(now), found, null);
     }
 }

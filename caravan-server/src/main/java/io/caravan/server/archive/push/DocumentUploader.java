@@ -1,6 +1,5 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -18,6 +17,7 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.time.InstantSource;
+import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -45,10 +45,6 @@ final class DocumentUploader {
         this.random = random;
     }
 
-    void ensureOwner() {
-        archive.ensureOwner();
-    }
-
     /**
      * Archives a document if it has changed since it was archived, or if the archive lacks its state.
      *
@@ -58,23 +54,30 @@ final class DocumentUploader {
      */
     @Nullable
     Archived upload(DocumentName name, boolean trusted) {
-        boolean guess = true;
-        for (int left = ATTEMPTS; ; left--) {
+        return retryConflicts(attempt -> {
             DocumentInfo info = documents.peek(name);
             ArchiveMark mark = info == null ? null : marked(name, info);
             if (info == null || mark == null) {
                 return null;
             }
-            if (info.archived() && (trusted || holds(name, mark))) {
-                return new Archived(mark, false);
-            }
+            return info.archived() && (trusted || holds(name, mark))
+                    ? new Archived(mark, false)
+                    : upload(name, info, mark, attempt == 1);
+        });
+    }
+
+    private static <T extends @Nullable Object> T retryConflicts(IntFunction<T> work) {
+        for (int attempt = 1; ; attempt++) {
             try {
-                return upload(name, info, mark, guess);
-            } catch (ObjectStoreException | DocumentException conflict) {
-                if (left == 1 || !isConflict(conflict)) {
-                    throw conflict;
+                return work.apply(attempt);
+            } catch (ObjectStoreException problem) {
+                if (attempt == ATTEMPTS || problem.kind() != ObjectStoreException.Kind.CONFLICT) {
+                    throw problem;
                 }
-                guess = false;
+            } catch (DocumentException problem) {
+                if (attempt == ATTEMPTS || problem.reason() != DocumentException.Reason.CHANGED) {
+                    throw problem;
+                }
             }
         }
     }
@@ -90,12 +93,6 @@ final class DocumentUploader {
                 && latest.number() == mark.generation()
                 && latest.firstSequence() == mark.firstSequence()
                 && latest.nextSequence() == mark.nextSequence();
-    }
-
-    private static boolean isConflict(CaravanException problem) {
-        return problem instanceof ObjectStoreException objects && objects.kind() == ObjectStoreException.Kind.CONFLICT
-                || problem instanceof DocumentException document
-                        && document.reason() == DocumentException.Reason.CHANGED;
     }
 
     /** Returns the document's mark, and creates it if there is none. Returns null if the document no longer exists. */
@@ -171,17 +168,9 @@ final class DocumentUploader {
      * was put.
      */
     boolean upload(DeletionRecord deletion) {
-        for (int left = ATTEMPTS; ; left--) {
-            try {
-                boolean put = putTombstone(deletion);
-                documents.deletionArchived(deletion);
-                return put;
-            } catch (ObjectStoreException conflict) {
-                if (left == 1 || !isConflict(conflict)) {
-                    throw conflict;
-                }
-            }
-        }
+        boolean put = retryConflicts(attempt -> putTombstone(deletion));
+        documents.deletionArchived(deletion);
+        return put;
     }
 
     /**

@@ -7,9 +7,9 @@ import io.caravan.StoreFailedException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
-import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -21,13 +21,14 @@ import java.util.stream.Stream;
  */
 record Failure(String kind, Reach reach, String message) {
 
-    private static final String STORE_FAILED = "store_failed";
-    private static final String STORE_FULL = "store_full";
-    private static final String STORE_CORRUPT = "store_corrupt";
-    private static final String CHANGED = "changed";
     private static final String INTERNAL = "internal";
 
-    static final Set<String> KINDS = kinds();
+    static final Set<String> KINDS = Stream.of(
+                    Stream.of("store_failed", "store_full", "store_corrupt", "changed", INTERNAL),
+                    Stream.of(ArchiveException.Reason.values()).map(Failure::word),
+                    Stream.of(ObjectStoreException.Kind.values()).map(Failure::word))
+            .flatMap(kinds -> kinds)
+            .collect(Collectors.toUnmodifiableSet());
 
     /** The scope of a failure. */
     enum Reach {
@@ -39,50 +40,36 @@ record Failure(String kind, Reach reach, String message) {
         DOCUMENT
     }
 
-    private static Set<String> kinds() {
-        Set<String> kinds = new HashSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, CHANGED, INTERNAL));
-        Stream.of(ArchiveException.Reason.values()).forEach(reason -> kinds.add(word(reason)));
-        Stream.of(ObjectStoreException.Kind.values()).forEach(kind -> kinds.add(word(kind)));
-        return Set.copyOf(kinds);
-    }
-
     static Failure of(Throwable problem) {
         String message = String.valueOf(problem.getMessage());
         if (problem instanceof ArchiveException archive) {
-            return new Failure(word(archive.reason()), reach(archive.reason()), message);
+            // An object of another store does not end the ownership; a root of another store would.
+            boolean fenced = archive.reason() == ArchiveException.Reason.FENCED;
+            return new Failure(word(archive.reason()), fenced ? Reach.OWNER : Reach.DOCUMENT, message);
         }
         if (problem instanceof ObjectStoreException place) {
-            return new Failure(word(place.kind()), reach(place.kind()), message);
+            // For these two, another process keeps writing this manifest, or the object is too large.
+            boolean one = place.kind() == ObjectStoreException.Kind.CONFLICT
+                    || place.kind() == ObjectStoreException.Kind.CORRUPT;
+            return new Failure(word(place.kind()), one ? Reach.DOCUMENT : Reach.ALL, message);
         }
         if (problem instanceof StoreFailedException || problem instanceof StoreClosedException) {
-            return new Failure(STORE_FAILED, Reach.ALL, message);
+            return new Failure("store_failed", Reach.ALL, message);
         }
         if (problem instanceof OutOfSpaceException) {
-            return new Failure(STORE_FULL, Reach.DOCUMENT, message);
+            return new Failure("store_full", Reach.DOCUMENT, message);
         }
         if (problem instanceof CorruptStoreException) {
-            return new Failure(STORE_CORRUPT, Reach.DOCUMENT, message);
+            return new Failure("store_corrupt", Reach.DOCUMENT, message);
         }
         if (problem instanceof DocumentException) {
-            return new Failure(CHANGED, Reach.DOCUMENT, message);
+            return new Failure("changed", Reach.DOCUMENT, message);
         }
         return new Failure(INTERNAL, Reach.DOCUMENT, problem.toString());
     }
 
     private static String word(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
-    }
-
-    private static Reach reach(ArchiveException.Reason reason) {
-        // An object of another store does not end the ownership; a root of another store would.
-        return reason == ArchiveException.Reason.FENCED ? Reach.OWNER : Reach.DOCUMENT;
-    }
-
-    private static Reach reach(ObjectStoreException.Kind kind) {
-        // For these two, another process keeps writing this manifest, or the object is too large.
-        return kind == ObjectStoreException.Kind.CONFLICT || kind == ObjectStoreException.Kind.CORRUPT
-                ? Reach.DOCUMENT
-                : Reach.ALL;
     }
 
     /** Whether the failure is a bug in the server. */

@@ -19,16 +19,16 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes ownership of the archive as soon as the archive can be reached. Then it checks at regular intervals, and after
- * failures, that this server still owns the archive. One thread runs it; any thread may call the other methods.
+ * failures, that this server still owns the archive. One thread repeats {@link #step}; any thread may call the other
+ * methods.
  */
-final class Ownership implements Runnable, AutoCloseable {
+final class Ownership implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
     private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
 
@@ -39,8 +39,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private final BackOff backOff;
     private final ArchiveCounters outcomes;
     private final Pace pace;
-    private final Runnable distrust;
-    private final Consumer<@Nullable Archive> changed;
+    private final ArchiveSchedule schedule;
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
     private volatile @Nullable Archive archive;
@@ -51,13 +50,7 @@ final class Ownership implements Runnable, AutoCloseable {
     private boolean closed;
     private boolean logged;
 
-    /**
-     * Creates an instance that does not own the archive yet.
-     *
-     * @param distrust runs when the archive may lack generations that the documents' marks record
-     * @param changed receives, under this object's monitor, the archive when this server becomes its owner, and null
-     *     when the ownership ends
-     */
+    /** Creates an instance that does not own the archive yet; {@code schedule} is open while it does. */
     Ownership(
             ArchiveConfig config,
             ListStore store,
@@ -65,8 +58,7 @@ final class Ownership implements Runnable, AutoCloseable {
             InstantSource clock,
             BackOff backOff,
             ArchiveCounters outcomes,
-            Runnable distrust,
-            Consumer<@Nullable Archive> changed) {
+            ArchiveSchedule schedule) {
         this.config = config;
         this.store = store;
         this.binding = new ArchiveBinding(store, durability, config.location(), config.takeover());
@@ -74,16 +66,11 @@ final class Ownership implements Runnable, AutoCloseable {
         this.backOff = backOff;
         this.outcomes = outcomes;
         this.pace = new Pace(config.bytesPerSecond(), outcomes::written);
-        this.distrust = distrust;
-        this.changed = changed;
+        this.schedule = schedule;
     }
 
     ArchiveState state() {
         return state;
-    }
-
-    String location() {
-        return config.location();
     }
 
     @Nullable
@@ -128,26 +115,8 @@ final class Ownership implements Runnable, AutoCloseable {
         binding.stopped(last.root());
     }
 
-    @Override
-    public void run() {
-        while (!state.ended()) {
-            try {
-                step();
-                long wait = archive == null
-                        ? backOff.remainingNanos()
-                        : Collections.min(List.of(config.after().dividedBy(4), LONGEST_INTERVAL))
-                                .toNanos();
-                suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
-                suspicions.drainPermits();
-                // A requested check does not shorten the delay after a failed request.
-                TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
-            } catch (InterruptedException perhapsNotMeant) {
-                // A client library may leave the flag set. This thread ends only with the archiver.
-            }
-        }
-    }
-
-    private void step() {
+    /** Claims or checks the archive, and waits until the next time. Catches all exceptions and errors. */
+    void step() throws InterruptedException {
         long start = System.nanoTime();
         Archive owned = archive;
         try {
@@ -158,9 +127,16 @@ final class Ownership implements Runnable, AutoCloseable {
             }
             backOff.succeeded(start);
         } catch (RuntimeException | Error problem) {
-            // Also catches errors: only this thread claims the archive, and its end would go unnoticed.
             failed(problem, start);
         }
+        long wait = archive == null
+                ? backOff.remainingNanos()
+                : Collections.min(List.of(config.after().dividedBy(4), LONGEST_INTERVAL))
+                        .toNanos();
+        suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
+        suspicions.drainPermits();
+        // A requested check does not shorten the delay after a failed request.
+        TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
     }
 
     /** Takes ownership of the archive. Throws the exceptions of the object store, the archive, and the store. */
@@ -170,7 +146,7 @@ final class Ownership implements Runnable, AutoCloseable {
         try {
             Archive taken = Archive.claim(objects(), identity(), owner, clock, binding, config.leaseClock(), pace);
             if (!binding.claimed(taken.root())) {
-                distrust.run();
+                schedule.distrust();
             }
             LOG.info(
                     "archiving to {} as its owner number {}",
@@ -266,9 +242,11 @@ final class Ownership implements Runnable, AutoCloseable {
         if (!state.ended()) {
             archive = taken;
             state = next;
-            changed.accept(taken);
-            if (next.ended()) {
+            if (taken == null) {
+                schedule.close(next.ended());
                 suspicions.release();
+            } else {
+                schedule.open();
             }
         }
     }

@@ -12,11 +12,11 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -26,12 +26,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Prunes the server's archive at intervals in the same way as {@code caravan archive prune}, one document at a time on
- * one thread of the lowest priority. Most rounds only list objects and read the manifests of documents that have more
+ * one thread. Most rounds only list objects and read the manifests of documents that have more
  * snapshots than their policy keeps. Once a day, a round reads every manifest to find generations that are too old.
  *
  * <p>A round that fails leaves the archive consistent, and the next one continues. No other work waits for a round.
  */
-final class Pruner implements AutoCloseable {
+final class Pruner {
     private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
     /** Maximum delay before the first round, so that even frequently restarted servers prune their archives. */
     private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
@@ -58,8 +58,7 @@ final class Pruner implements AutoCloseable {
     private final long startMillis;
     private final long startNanos;
     private final ArchiveCounters outcomes;
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
-            new DefaultThreadFactory("caravan-archive-pruner", true, Thread.MIN_PRIORITY));
+    private Duration delay;
     /** The time of the next round that reads every manifest. */
     private long thoroughNanos;
 
@@ -74,6 +73,7 @@ final class Pruner implements AutoCloseable {
         this.archive = archive;
         this.policies = policies;
         this.every = every;
+        this.delay = Collections.min(List.of(every, LONGEST_FIRST));
         this.clock = clock;
         this.nanoTime = nanoTime;
         this.startMillis = clock.millis();
@@ -104,27 +104,26 @@ final class Pruner implements AutoCloseable {
         return space.has(setting) ? Math.toIntExact(space.get(setting)) : otherwise;
     }
 
-    void start() {
-        long millis = every.toMillis();
-        thread.scheduleWithFixedDelay(
-                this::tryRun, Math.min(millis, LONGEST_FIRST.toMillis()), millis, TimeUnit.MILLISECONDS);
-    }
-
-    /** Runs a round and catches exceptions and errors, because the executor does not repeat a task that throws. */
-    private void tryRun() {
+    /**
+     * Waits until the next round is due, and runs it. An interrupt ends a running round; the first round after the next
+     * start of the server continues it.
+     *
+     * @param stopped counts down when the server stops
+     */
+    void step(CountDownLatch stopped) throws InterruptedException {
+        if (stopped.await(delay.toMillis(), TimeUnit.MILLISECONDS)) {
+            return;
+        }
+        delay = every;
         try {
             Archive owned = archive.get();
             if (owned != null) {
                 run(owned);
             }
         } catch (CaravanException problem) {
-            if (!thread.isShutdown()) {
+            if (stopped.getCount() > 0) {
                 outcomes.failed(Failure.of(problem));
                 LOG.warn("the archive was not pruned; the next round retries: {}", problem.getMessage());
-            }
-        } catch (RuntimeException | Error bug) {
-            if (!thread.isShutdown()) {
-                LOG.error("pruning the archive has failed because of an error in the server", bug);
             }
         }
     }
@@ -162,11 +161,5 @@ final class Pruner implements AutoCloseable {
                     ahead);
         }
         return Math.min(now, unchanged);
-    }
-
-    /** Ends a running round. The first round after the next start of the server continues it. */
-    @Override
-    public void close() {
-        thread.shutdownNow();
     }
 }

@@ -27,11 +27,12 @@ enum ArchiveSabotage {
                     """)),
     NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD(
             edit("push/DocumentUploader", "return mark(name, info.id(), first) ? first : null;", "return first;")),
-    THE_DELETION_FORGOTTEN_BEFORE_ITS_TOMBSTONE(
-            edit(
-                    "push/DocumentUploader",
-                    "                boolean put = putTombstone(deletion);\n                documents.deletionArchived(deletion);\n",
-                    "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
+    THE_DELETION_FORGOTTEN_BEFORE_ITS_TOMBSTONE(edit(
+            "push/DocumentUploader",
+            "        boolean put = retryConflicts(attempt -> putTombstone(deletion));\n"
+                    + "        documents.deletionArchived(deletion);\n",
+            "        documents.deletionArchived(deletion);\n"
+                    + "        boolean put = retryConflicts(attempt -> putTombstone(deletion));\n")),
     DELETION_WITHOUT_ITS_RECORD(new SourceEdit(
             "server/document/DeletionJournal",
             "            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));\n",

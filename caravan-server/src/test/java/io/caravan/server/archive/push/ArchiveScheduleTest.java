@@ -4,14 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.ArchiveSchedule.Change;
 import io.caravan.server.archive.push.ArchiveSchedule.Job;
-import io.caravan.server.archive.push.ArchiveSlot.Change;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DeletionRecord;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -38,13 +40,18 @@ class ArchiveScheduleTest {
         return Stream.of(names).map(name -> new Change(name(name), null, 0, 0)).toList();
     }
 
-    /** Reports to the schedule that a scan of a slot has found changes to these documents; false if it lacks space. */
-    private boolean find(int slot, String... names) {
-        return schedule.scanned(slot, 1, 2, changes(names), null);
+    /** Reports to the schedule that a scan of a slot has found changes to these documents. */
+    private void find(int slot, String... names) {
+        schedule.scanned(slot, 1, 2, changes(names), null);
     }
 
-    private boolean find(String name) {
-        return find(0, name);
+    private void find(String name) {
+        find(0, name);
+    }
+
+    /** Returns a slot that must be scanned again and for which there is space, or null. */
+    private Integer rescan() throws InterruptedException {
+        return schedule.awaitRescan(0);
     }
 
     private CompletableFuture<Archived> request(String name) {
@@ -77,12 +84,13 @@ class ArchiveScheduleTest {
     @Test
     void rescansSlotWhenSpaceIsFreed() throws Exception {
         schedule.open();
-        assertThat(find(0, "a", "b", "c")).isFalse();
+        find(0, "a", "b", "c");
         assertThat(schedule.backlog().count).isEqualTo(3);
-        assertThat(schedule.hasSpace()).isFalse();
+        assertThat(rescan()).isNull();
         Job first = schedule.take();
-        assertThat(schedule.hasSpace()).isTrue();
-        assertThat(find(0, "b", "c")).isTrue();
+        assertThat(rescan()).isZero();
+        find(0, "b", "c");
+        assertThat(rescan()).isNull();
         assertThat(schedule.backlog().count).isEqualTo(3);
         schedule.done(first);
         assertThat(schedule.backlog().count).isEqualTo(2);
@@ -185,7 +193,8 @@ class ArchiveScheduleTest {
         Job second = schedule.take();
         schedule.retry(first, 100);
         schedule.retry(second, 100);
-        assertThat(find("c")).isFalse();
+        find("c");
+        assertThat(schedule.backlog().count).as("there is no space").isEqualTo(3);
         request("b");
         assertThat(take()).isEqualTo("b");
         find("c");
@@ -198,7 +207,6 @@ class ArchiveScheduleTest {
     @Test
     void dropsDelayedJobWhenManyJobsWait() throws Exception {
         schedule.open();
-        schedule.distrust();
         find("a");
         Job job = schedule.take();
         schedule.scanned(1, 1, 2, List.of(), changes("b", "c", "d", "e"));
@@ -311,12 +319,11 @@ class ArchiveScheduleTest {
         schedule.open();
         schedule.distrust();
         find(1, "x", "y");
-        assertThat(schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"))).isFalse();
+        schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"));
         assertThat(schedule.backlog().count).isEqualTo(5);
         assertThat(schedule.mustVerify(0)).isTrue();
         take();
-        assertThat(schedule.hasSpace()).isTrue();
-        assertThat(schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"))).isTrue();
+        schedule.scanned(0, 1, 2, changes("a"), changes("b", "c"));
         assertThat(schedule.mustVerify(0)).isFalse();
     }
 
@@ -327,18 +334,17 @@ class ArchiveScheduleTest {
     @Test
     void rescansSlotNotVerifiedForLackOfSpace() throws Exception {
         schedule.open();
-        schedule.distrust();
         find(0, "a", "b");
-        assertThat(schedule.scanned(0, 1, 2, List.of(), changes("a", "b"))).isFalse();
-        assertThat(schedule.scanned(1, 1, 2, List.of(), List.of())).isFalse();
-        assertThat(schedule.mustVerify(1)).isTrue();
+        schedule.scanned(0, 1, 2, List.of(), changes("a", "b"));
+        schedule.scanned(1, 1, 2, List.of(), List.of());
+        assertThat(rescan()).isNull();
         take();
-        assertThat(schedule.hasSpace()).isTrue();
-        assertThat(schedule.scanned(0, 1, 2, List.of(), changes("a", "b"))).isTrue();
+        assertThat(rescan()).isZero();
+        schedule.scanned(0, 1, 2, List.of(), changes("a", "b"));
         take();
-        assertThat(schedule.hasSpace()).isTrue();
-        assertThat(schedule.scanned(1, 1, 2, List.of(), List.of())).isTrue();
-        assertThat(schedule.mustVerify(1)).isFalse();
+        assertThat(rescan()).isOne();
+        schedule.scanned(1, 1, 2, List.of(), List.of());
+        assertThat(rescan()).isNull();
     }
 
     @Test
@@ -422,14 +428,25 @@ class ArchiveScheduleTest {
     }
 
     @Test
-    void awaitSpaceEndsOnFreedSpaceOrWakeUp() throws Exception {
+    void awaitRescanEndsOnFreedSpaceOrWakeUp() throws Exception {
         schedule.open();
         schedule.wake();
-        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1), false);
-        schedule.awaitSpace(1, false);
+        assertThat(schedule.awaitRescan(TimeUnit.HOURS.toNanos(1))).isNull();
+        assertThat(schedule.awaitRescan(1)).isNull();
         find(0, "a", "b", "c");
-        schedule.awaitSpace(1, true);
+        assertThat(schedule.awaitRescan(1)).isNull();
         take();
-        schedule.awaitSpace(TimeUnit.HOURS.toNanos(1), true);
+        assertThat(schedule.awaitRescan(TimeUnit.HOURS.toNanos(1))).isZero();
+    }
+
+    @Test
+    void rescansAllSlotsAtOnceWhenMarksAreNotReliable() throws Exception {
+        schedule.distrust();
+        Set<Integer> rescanned = new HashSet<>();
+        for (int slot = 0; slot < ArchiveSchedule.DELETIONS; slot++) {
+            rescanned.add(rescan());
+        }
+        assertThat(rescanned).hasSize(ArchiveSchedule.DELETIONS).doesNotContainNull();
+        assertThat(schedule.awaitIdle(1)).isFalse();
     }
 }

@@ -3,8 +3,9 @@ package io.caravan.server.archive.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.ArchiveSlot.Backlog;
-import io.caravan.server.archive.push.ArchiveSlot.Change;
+import io.caravan.server.archive.push.ArchiveSchedule.Backlog;
+import io.caravan.server.archive.push.ArchiveSchedule.Change;
+import io.caravan.server.archive.push.ArchiveSchedule.Slot;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +14,7 @@ class ArchiveSlotTest {
     private static final long STARTED = 1_000;
     private static final long NOTHING = Long.MAX_VALUE;
 
-    private final ArchiveSlot slot = new ArchiveSlot(STARTED);
+    private final Slot slot = new Slot(STARTED);
 
     private static Change change(long lastMillis, long afterMillis) {
         return new Change(DocumentName.of("a"), null, lastMillis, afterMillis);
@@ -40,7 +41,7 @@ class ArchiveSlotTest {
     @Test
     void datesFirstChangesFromLastArchivingOrStart() {
         assertThat(oldest(1_100, 500, 700)).isEqualTo(500);
-        ArchiveSlot another = new ArchiveSlot(STARTED);
+        Slot another = new Slot(STARTED);
         Backlog rest = new Backlog();
         another.add(change(0, 10), rest);
         assertThat(rest.oldestMillis).isEqualTo(STARTED);

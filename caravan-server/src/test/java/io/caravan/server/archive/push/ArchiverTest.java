@@ -23,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +34,20 @@ class ArchiverTest {
 
     private static Archived get(CompletableFuture<Archived> request) throws Exception {
         return request.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void errorsAndInterruptsDoNotEndThreads() {
+        AtomicInteger steps = new AtomicInteger();
+        Archiver.repeat(
+                () -> {
+                    if (steps.incrementAndGet() == 1) {
+                        throw new NoClassDefFoundError("of a codec");
+                    }
+                    throw new InterruptedException();
+                },
+                () -> steps.get() == 3);
+        assertThat(steps).hasValue(3);
     }
 
     @Test

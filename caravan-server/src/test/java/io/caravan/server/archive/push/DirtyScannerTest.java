@@ -8,11 +8,10 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -50,36 +49,49 @@ class DirtyScannerTest {
                 new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
         schedule.open();
         Thread worker = new Thread(this::work);
-        Thread scanning = new Thread(scanner);
+        Thread scanning = new Thread(() -> scan(scanner));
         worker.start();
         scanning.start();
         try {
             Eventually.await(what, condition);
         } finally {
-            scanner.stop();
             schedule.close(true);
+            scanning.interrupt();
             scanning.join();
             worker.join();
         }
     }
 
-    /** Without a worker, the schedule has no space for all changes, so no scan of all documents can end. */
+    private static void scan(DirtyScanner scanner) {
+        try {
+            while (true) {
+                scanner.step();
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Without a worker, the schedule has no space for all changes. */
     @Test
-    void stopCompletesEachRequestToHurry() throws Exception {
+    void archiveAllFailsIfTimeOrScheduleEnds() throws Exception {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             server.push("a", "value");
             server.push("b", "value");
             DirtyScanner scanner =
                     new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
-            Thread scanning = new Thread(scanner);
-            List<CompletableFuture<Boolean>> requests = new ArrayList<>(List.of(scanner.hurry(), scanner.hurry()));
-            scanning.start();
-            Eventually.awaitWaitingOrDone(scanning);
-            requests.add(scanner.hurry());
-            scanner.stop();
-            scanning.join();
-            requests.add(scanner.hurry());
-            assertThat(requests).allSatisfy(request -> assertThat(request).isCompletedWithValue(false));
+            assertThat(scanner.archiveAll(TimeUnit.MILLISECONDS.toNanos(1))).isFalse();
+            CompletableFuture<Boolean> archived = CompletableFuture.supplyAsync(() -> archiveAll(scanner));
+            schedule.close(true);
+            assertThat(archived.get(20, TimeUnit.SECONDS)).isFalse();
+        }
+    }
+
+    private static boolean archiveAll(DirtyScanner scanner) {
+        try {
+            return scanner.archiveAll(TimeUnit.HOURS.toNanos(1));
+        } catch (InterruptedException stopped) {
+            throw new IllegalStateException(stopped);
         }
     }
 
