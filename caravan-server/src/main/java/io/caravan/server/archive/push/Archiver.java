@@ -329,6 +329,9 @@ public final class Archiver implements AutoCloseable {
     private boolean archiveAll(Duration timeout) {
         try {
             return scanner.archiveAll(timeout.toNanos());
+        } catch (RuntimeException problem) {
+            LOG.error("cannot scan the documents before the server stops", problem);
+            return false;
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
             return false;

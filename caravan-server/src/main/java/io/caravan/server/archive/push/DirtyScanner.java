@@ -68,7 +68,10 @@ final class DirtyScanner {
         long deadline = System.nanoTime() + nanos;
         hurry = true;
         try {
-            for (int number = 0; number < ArchiveSchedule.SLOTS && System.nanoTime() - deadline < 0; number++) {
+            for (int number = 0; number < ArchiveSchedule.SLOTS; number++) {
+                if (System.nanoTime() - deadline >= 0) {
+                    return false;
+                }
                 scan(number);
             }
             return schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
