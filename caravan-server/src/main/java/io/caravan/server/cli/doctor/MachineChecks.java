@@ -136,11 +136,16 @@ public record MachineChecks(Path root) {
                 : Finding.ok("huge pages", text.strip());
     }
 
-    /** Reports the version and the options of the JVM. */
+    /** Reports the JVM with its options, the operating system, and the processors. */
     private static Finding java() {
         String options = String.join(
                 " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
-        return Finding.ok("Java", Runtime.version() + (options.isEmpty() ? "" : " with " + options));
+        return Finding.ok(
+                "Java",
+                Runtime.version() + (options.isEmpty() ? "" : " with " + options) + ", on "
+                        + System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
+                        + System.getProperty("os.arch") + " with "
+                        + Runtime.getRuntime().availableProcessors() + " processors");
     }
 
     /**

@@ -5,26 +5,21 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.DurableListStore;
 import io.caravan.cluster.GroupMember;
-import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.UserFiles;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
-import java.net.URL;
-import java.nio.ByteBuffer;
-import java.nio.channels.SeekableByteChannel;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,8 +28,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.zip.ZipEntry;
-import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,12 +40,12 @@ final class LogTail {
     private static final int MOST_LINE = 256 * 1024;
     /** A line of the text format, with or without the prefix that journalctl adds. */
     private static final Pattern LINE = Pattern.compile("(?:[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} \\S{1,64} \\S{1,64}: )?"
-            + "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}(?:Z|[+-][0-9]{2}:[0-9]{2})) ([A-Z]{4,5}) +\\[[^\\]]{0,100}]"
-            + " ([A-Za-z0-9_$]{1,80}): (.*)");
+            + "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}(?:Z|[+-][0-9]{2}:[0-9]{2}))"
+            + " (ERROR|WARN|INFO|DEBUG|TRACE) +\\[[^\\]]{0,100}] ([A-Za-z0-9_$]{1,80}): (?s:(.*))");
 
     private static final String CLASS = "((?:[a-z][a-z0-9_]{0,40}\\.){1,10}[A-Z][A-Za-z0-9_$]{0,80})";
     private static final Pattern EXCEPTION = Pattern.compile(
-            "(\\s*)((?:Caused by: |Suppressed: )?)(?:Exception in thread \"[^\"]{0,100}\" )?" + CLASS + "(?::.*)?");
+            "\\s*((?:Caused by: |Suppressed: )?)(?:Exception in thread \"[^\"]{0,100}\" )?" + CLASS + "(?::.*)?");
     private static final Pattern FRAME = Pattern.compile("\\s+at (?:[a-z.]{1,40}(?:@[0-9.]{1,20})?/)?" + CLASS
             + "\\.[^.(]{1,100}\\([^:)]{0,80}(?::([0-9]{1,6}))?\\).*");
 
@@ -67,12 +60,14 @@ final class LogTail {
     /** Returns the part of a log's last {@value #MOST_BYTES} bytes that may be disclosed. */
     String of(Path log) throws IOException {
         for (String line : end(log).split("\\R")) {
-            String allowed = line.length() > MOST_LINE ? "" : line(line);
-            if (allowed.isEmpty()) {
-                hidden++;
-            } else {
-                appendHidden();
-                shown.append(allowed).append('\n');
+            for (String each : line.startsWith("{") ? asText(line) : List.of(line)) {
+                String allowed = each.length() > MOST_LINE ? "" : line(each);
+                if (allowed.isEmpty()) {
+                    hidden++;
+                } else {
+                    appendHidden();
+                    shown.append(allowed).append('\n');
+                }
             }
         }
         appendHidden();
@@ -81,13 +76,10 @@ final class LogTail {
 
     /** Reads the end of the log without its first line, which may be incomplete. */
     private static String end(Path log) throws IOException {
-        try (SeekableByteChannel in = Files.newByteChannel(log)) {
-            long size = UserFiles.size(log);
-            long start = Math.max(0, size - MOST_BYTES);
-            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(MOST_BYTES, size));
-            in.position(start);
-            while (bytes.hasRemaining() && in.read(bytes) >= 0) {}
-            String text = new String(bytes.array(), 0, bytes.position(), UTF_8);
+        long start = Math.max(0, UserFiles.size(log) - MOST_BYTES);
+        try (InputStream in = UserFiles.open(log)) {
+            in.skipNBytes(start);
+            String text = new String(in.readNBytes(MOST_BYTES), UTF_8);
             return start == 0 ? text : text.substring(text.indexOf('\n') + 1);
         }
     }
@@ -101,74 +93,48 @@ final class LogTail {
 
     /** Returns the part of a line that may be disclosed; may be empty. */
     private String line(String line) {
-        if (line.isEmpty()) {
-            return "";
-        }
-        if (line.startsWith("{")) {
-            return json(line);
-        }
         Matcher event = LINE.matcher(line);
         if (event.matches()) {
-            return event(event.group(1), event.group(2), event.group(3), event.group(4));
+            String logger = event.group(3);
+            return event.group(1) + " " + event.group(2) + " "
+                    + (messages.loggers().contains(logger) ? logger : AllowList.HIDDEN) + ": "
+                    + messages.shown(logger, event.group(4));
         }
         Matcher frame = FRAME.matcher(line);
         if (frame.matches()) {
             return exists(frame.group(1)) ? "    at " + frame.group(1) + ":" + frame.group(2) : "";
         }
         Matcher exception = EXCEPTION.matcher(line);
-        return exception.matches() && exists(exception.group(3)) ? exception.group(2) + exception.group(3) : "";
-    }
-
-    private String event(String time, String level, String logger, String message) {
-        if (LogLevel.named(level.toLowerCase(Locale.ROOT)).isEmpty()) {
-            return "";
-        }
-        String known = messages.loggers().contains(logger) ? logger : AllowList.HIDDEN;
-        return time + " " + level + " " + known + ": " + messages.shown(logger, message);
-    }
-
-    private String json(String line) {
-        JsonNode event;
-        try {
-            event = SupportFile.parse(line.getBytes(UTF_8));
-        } catch (IOException other) {
-            return "";
-        }
-        if (!event.path("timestamp").canConvertToLong()) {
-            return "";
-        }
-        String logger = event.path("loggerName").asText();
-        StringBuilder disclosed = new StringBuilder(event(
-                Instant.ofEpochMilli(event.path("timestamp").asLong()).toString(),
-                event.path("level").asText(),
-                logger.substring(logger.lastIndexOf('.') + 1),
-                event.path("formattedMessage").asText()));
-        JsonNode thrown = event.path("throwable");
-        while (disclosed.length() > 0 && thrown.isObject()) {
-            thrown(thrown, disclosed);
-            thrown = thrown.path("cause");
-        }
-        return disclosed.toString();
-    }
-
-    private static void thrown(JsonNode thrown, StringBuilder disclosed) {
-        String type = thrown.path("className").asText();
-        disclosed.append('\n').append(exists(type) ? type : AllowList.HIDDEN);
-        for (JsonNode step : thrown.path("stepArray")) {
-            String at = step.path("className").asText();
-            if (exists(at)) {
-                disclosed
-                        .append("\n    at ")
-                        .append(at)
-                        .append(':')
-                        .append(step.path("lineNumber").asInt());
-            }
-        }
+        return exception.matches() && exists(exception.group(2)) ? exception.group(1) + exception.group(2) : "";
     }
 
     /** Whether the program or the JVM has a class with this name; other names may be user data. */
     private static boolean exists(String type) {
-        return type.matches(CLASS) && ClassLoader.getSystemResource(type.replace('.', '/') + ".class") != null;
+        return ClassLoader.getSystemResource(type.replace('.', '/') + ".class") != null;
+    }
+
+    /** Returns the lines that the text format has for a line of the JSON format; without messages of exceptions. */
+    private static List<String> asText(String line) {
+        List<String> lines = new ArrayList<>();
+        try {
+            JsonNode event = SupportFile.parse(line);
+            String logger = event.path("loggerName").asText();
+            lines.add(Instant.ofEpochMilli(event.path("timestamp").asLong()) + " "
+                    + event.path("level").asText() + " [] " + logger.substring(logger.lastIndexOf('.') + 1) + ": "
+                    + event.path("formattedMessage").asText());
+            String before = "";
+            for (JsonNode thrown = event.path("throwable"); thrown.isObject(); thrown = thrown.path("cause")) {
+                lines.add(before + thrown.path("className").asText());
+                for (JsonNode step : thrown.path("stepArray")) {
+                    lines.add("\tat " + step.path("className").asText() + ".method(file:"
+                            + step.path("lineNumber").asInt() + ")");
+                }
+                before = "Caused by: ";
+            }
+        } catch (IOException noJson) {
+            lines.add("");
+        }
+        return lines;
     }
 
     /**
@@ -189,7 +155,6 @@ final class LogTail {
                 List.of(DurableListStore.class, GroupMember.class, KnownMessages.class);
 
         private static final Pattern CLASS_FILE = Pattern.compile("([A-Za-z0-9_]+)(\\$[A-Za-z0-9_$]+)?\\.class$");
-        private static final int HEADER_BYTES = 8;
         private final Map<String, Set<Message>> byLogger = new HashMap<>();
 
         /** A template: its words, with a place for an argument between each two. */
@@ -197,10 +162,14 @@ final class LogTail {
             /** Templates with more words are compared first. */
             private static final Comparator<Message> ORDER = Comparator.<Message>comparingInt(
                             message -> -String.join("", message.words).length())
-                    .thenComparing(message -> String.join(PLACE, message.words));
+                    .thenComparing(Message::template);
 
             static Message of(String template) {
                 return new Message(List.of(template.split(Pattern.quote(PLACE), -1)));
+            }
+
+            String template() {
+                return String.join(PLACE, words);
             }
 
             /** Returns the part of a message that may be disclosed; null if the message does not have this form. */
@@ -234,64 +203,56 @@ final class LogTail {
 
         KnownMessages() throws IOException {
             for (Class<?> module : MODULES) {
-                URL place = module.getProtectionDomain().getCodeSource().getLocation();
-                Path path = Path.of(URI.create(place.toString()));
+                Path path = Path.of(URI.create(module.getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toString()));
                 if (Files.isDirectory(path)) {
-                    try (Stream<Path> files = Files.walk(path)) {
-                        for (Path file : files.filter(Files::isRegularFile).toList()) {
-                            add(file.toString(), Files.newInputStream(file));
-                        }
-                    }
+                    addAll(path);
                 } else {
-                    try (ZipFile jar = new ZipFile(path.toFile())) {
-                        for (ZipEntry entry : Collections.list(jar.entries())) {
-                            add(entry.getName(), jar.getInputStream(entry));
+                    try (FileSystem jar = FileSystems.newFileSystem(path)) {
+                        addAll(jar.getPath("/"));
+                    }
+                }
+            }
+        }
+
+        private void addAll(Path directory) throws IOException {
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : (Iterable<Path>) files::iterator) {
+                    Matcher name = CLASS_FILE.matcher(file.toString());
+                    Set<String> texts = name.find() ? texts(file) : Set.of();
+                    if (texts.contains("org/slf4j/Logger")) {
+                        Set<Message> known =
+                                byLogger.computeIfAbsent(name.group(1), logger -> new TreeSet<>(Message.ORDER));
+                        texts.stream()
+                                .filter(text -> text.chars().anyMatch(Character::isLetter))
+                                .forEach(text -> known.add(Message.of(text)));
+                    }
+                }
+            }
+        }
+
+        /** Returns the texts in the constant pool of a class file; the JVM specification, 4.4, has the format. */
+        private static Set<String> texts(Path classFile) throws IOException {
+            Set<String> texts = new TreeSet<>();
+            try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(Files.readAllBytes(classFile)))) {
+                in.readLong();
+                int constants = in.readUnsignedShort();
+                for (int i = 1; i < constants; i++) {
+                    switch (in.readUnsignedByte()) {
+                        case 1 -> texts.add(in.readUTF());
+                        case 5, 6 -> {
+                            in.readLong();
+                            i++;
                         }
+                        case 7, 8, 16, 19, 20 -> in.readShort();
+                        case 15 -> in.skipBytes(3);
+                        default -> in.readInt();
                     }
                 }
             }
-        }
-
-        private void add(String file, InputStream bytes) throws IOException {
-            try (bytes) {
-                Matcher name = CLASS_FILE.matcher(file);
-                List<String> texts = name.find() ? logTexts(ByteBuffer.wrap(bytes.readAllBytes())) : List.of();
-                if (!texts.isEmpty()) {
-                    Set<Message> known =
-                            byLogger.computeIfAbsent(name.group(1), logger -> new TreeSet<>(Message.ORDER));
-                    texts.stream().map(Message::of).forEach(known::add);
-                }
-            }
-        }
-
-        /** Returns the text constants of a class file, if the class logs; the JVM specification, 4.4, has the format. */
-        private static List<String> logTexts(ByteBuffer file) throws IOException {
-            file.position(HEADER_BYTES);
-            @Nullable String[] texts = new String[Short.toUnsignedInt(file.getShort())];
-            List<Integer> constants = new ArrayList<>();
-            for (int i = 1; i < texts.length; i++) {
-                switch (file.get()) {
-                    case 1 -> {
-                        byte[] text = new byte[2 + Short.toUnsignedInt(file.getShort(file.position()))];
-                        file.get(text);
-                        texts[i] = new DataInputStream(new ByteArrayInputStream(text)).readUTF();
-                    }
-                    case 5, 6 -> {
-                        file.getLong();
-                        i++;
-                    }
-                    case 7, 16, 19, 20 -> file.getShort();
-                    case 8 -> constants.add(Short.toUnsignedInt(file.getShort()));
-                    case 15 -> file.position(file.position() + 3);
-                    default -> file.getInt();
-                }
-            }
-            return Arrays.asList(texts).contains("org/slf4j/Logger")
-                    ? constants.stream()
-                            .map(index -> String.valueOf(texts[index]))
-                            .filter(text -> text.chars().anyMatch(Character::isLetter))
-                            .toList()
-                    : List.of();
+            return texts;
         }
 
         /** Returns the templates of messages with arguments. */
@@ -299,7 +260,7 @@ final class LogTail {
             return byLogger.values().stream()
                     .flatMap(Set::stream)
                     .filter(message -> message.words.size() > 1)
-                    .map(message -> String.join(PLACE, message.words))
+                    .map(Message::template)
                     .collect(Collectors.toSet());
         }
 

@@ -1,12 +1,10 @@
 package io.caravan.server.cli.support;
 
-import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.DiskChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.JvmOptions;
 import io.caravan.server.cli.doctor.MachineChecks;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +48,6 @@ record MachineReport(Path root) {
 
     /** Adds the state of the machine, and the findings of {@code caravan doctor} that need no write. */
     void report(SupportFile file, @Nullable Path directory, long connections) {
-        file.json("machine/system.json", "the operating system, processors, memory, and this command's JVM", system());
         file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
         if (directory != null) {
@@ -61,20 +58,6 @@ record MachineReport(Path root) {
                 "machine/doctor.json",
                 "findings of caravan doctor, as the user who ran this; fsyncs are not measured, because that writes",
                 findings);
-    }
-
-    private static Map<String, ?> system() {
-        Runtime runtime = Runtime.getRuntime();
-        List<String> options = ManagementFactory.getRuntimeMXBean().getInputArguments();
-        return Output.fields(
-                "os", System.getProperty("os.name"),
-                "osVersion", System.getProperty("os.version"),
-                "architecture", System.getProperty("os.arch"),
-                "processors", runtime.availableProcessors(),
-                "java", Runtime.version().toString(),
-                "javaVendor", System.getProperty("java.vendor"),
-                "javaMaxMemoryBytes", runtime.maxMemory(),
-                "javaOptions", JvmOptions.shown(options));
     }
 
     /** Adds the server's process. Checks its command line: the server may run on another machine. */

@@ -13,12 +13,9 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.config.Setting;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -28,17 +25,28 @@ import picocli.CommandLine.ParameterException;
 
 /** Collects data from a running server, as far as it responds and permissions allow. */
 final class ServerReport {
-    private static final int PINGS = 20;
     private static final int OK = 200;
     private static final int NOT_READY = 503;
+
+    private static final String LABEL =
+            "(?:(?:protocol|operation|outcome|kind|limit|state|area|reason|node)=\"[a-z][a-z_.-]{0,40}\""
+                    + "|(?:le|quantile)=\"(?:[0-9.eE+-]{1,20}|\\+Inf)\")";
+    /** A label, or one whose value is a name from the JVM: of a garbage collector, its cause, or a pool. */
+    private static final String JVM_LABEL =
+            "(?:" + LABEL + "|(?:action|cause|gc|id|pool)=\"[A-Za-z0-9 .'()_-]{1,60}\")";
+    /** A sample of {@code /metrics} in the form of the server's own samples, without names of spaces. */
+    private static final Predicate<String> SAMPLE = AllowList.matching("(?:(?:caravan|process|system)_"
+            + sampleName(LABEL) + "|jvm_" + sampleName(JVM_LABEL) + ") (?:[-+0-9.eE]{1,30}|NaN|[+-]Inf)");
 
     private final SupportFile file;
     private final Consumer<String> messages;
     private ServerInfo info = new ServerInfo(Map.of());
 
+    private record SlowCommand(long atSeconds, long micros, String command, int words) {}
+
     /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
-        Object of(byte[] body) throws IOException;
+        Object of(String body) throws IOException;
     }
 
     /** Creates a collector; {@code messages} receives error messages for the user, which the file must not contain. */
@@ -47,15 +55,21 @@ final class ServerReport {
         this.messages = messages;
     }
 
+    private static String sampleName(String label) {
+        return "[a-z0-9_]{1,80}(?:\\{(?:" + label + "(?:,|(?=})))" + "{0,16}})?";
+    }
+
     /** Adds the data that the server offers over RESP. */
     void overResp(ServerConnection.Connector server) {
         try (ServerConnection connection = server.connect()) {
             info = connection.info();
-            file.json("server/info.json", "status of the server, from INFO", shown(info));
+            file.json(
+                    "server/info.json",
+                    "status of the server, from INFO",
+                    AllowList.shown(SupportFile.JSON.valueToTree(info.sections())));
             if (info.text("store_state").isEmpty()) {
                 file.missing("most of server/info.json", "the user has no permission admin");
             }
-            file.json("server/latency.json", "latency of PING over one connection", latency(connection));
             file.json(
                     "server/slowlog.json",
                     "slow commands, latest first, without their arguments and clients",
@@ -72,32 +86,6 @@ final class ServerReport {
         }
     }
 
-    private static Map<String, Object> shown(ServerInfo info) {
-        Map<String, Object> shown = new LinkedHashMap<>();
-        info.sections().forEach((section, figures) -> {
-            if (AllowList.SECTIONS.contains(section)) {
-                shown.put(section, AllowList.INFO.values(figures));
-            }
-        });
-        return shown;
-    }
-
-    /** The latencies of several requests. */
-    private record Latency(int pings, long shortestMicros, long medianMicros, long longestMicros) {}
-
-    private static Latency latency(ServerConnection connection) {
-        long[] nanos = new long[PINGS];
-        for (int i = 0; i < PINGS; i++) {
-            long began = System.nanoTime();
-            connection.call("PING");
-            nanos[i] = System.nanoTime() - began;
-        }
-        Arrays.sort(nanos);
-        return new Latency(PINGS, nanos[0] / 1_000, nanos[PINGS / 2] / 1_000, nanos[PINGS - 1] / 1_000);
-    }
-
-    private record SlowCommand(long atSeconds, long micros, String command, int words) {}
-
     /** Returns the slow log. Discloses the first word of an entry only if it is a command of the server. */
     private static List<SlowCommand> slowLog(ServerConnection connection) {
         Set<String> commands = list(connection.call("COMMAND", "LIST")).stream()
@@ -107,14 +95,13 @@ final class ServerReport {
         for (Object each : list(connection.call("SLOWLOG", "GET", "-1"))) {
             List<?> fields = list(each);
             List<?> words = fields.size() > 3 ? list(fields.get(3)) : List.of();
-            if (words.isEmpty()
-                    || !(fields.get(1) instanceof Long startedSeconds)
-                    || !(fields.get(2) instanceof Long micros)) {
-                continue;
+            if (!words.isEmpty()
+                    && fields.get(1) instanceof Long startedSeconds
+                    && fields.get(2) instanceof Long micros) {
+                String verb = lower(words.get(0));
+                String shown = commands.contains(verb) ? verb : AllowList.HIDDEN;
+                entries.add(new SlowCommand(startedSeconds, micros, shown, words.size()));
             }
-            String verb = lower(words.get(0));
-            String shown = commands.contains(verb) ? verb : AllowList.HIDDEN;
-            entries.add(new SlowCommand(startedSeconds, micros, shown, words.size()));
         }
         return entries;
     }
@@ -131,30 +118,15 @@ final class ServerReport {
     void overHttp(ConnectionOptions options, int port) {
         try {
             StatusClient pages = options.pages(port);
-            page(
-                    pages,
-                    "/readyz",
-                    "readiness.json",
-                    "readiness of the server",
-                    body -> shown(AllowList.READINESS, body));
-            page(
-                    pages,
-                    "/metrics",
-                    "metrics.txt",
-                    "the samples of /metrics",
-                    body -> Metrics.shown(new String(body, UTF_8)));
+            page(pages, "/readyz", "readiness.json", "readiness of the server", ServerReport::shown);
+            page(pages, "/metrics", "metrics.txt", "the samples of /metrics", ServerReport::metrics);
             page(
                     pages,
                     "/v1/settings",
                     "settings.json",
                     "effective settings and their sources",
                     ServerReport::settings);
-            page(
-                    pages,
-                    "/v1/store",
-                    "store.json",
-                    "the log and the heap by segment",
-                    body -> shown(AllowList.LAYOUT, body));
+            page(pages, "/v1/store", "store.json", "the log and the heap by segment", ServerReport::shown);
         } catch (IOException | ParameterException down) {
             missing(
                     "server over HTTP",
@@ -170,7 +142,7 @@ final class ServerReport {
             file.missing(part, path + " responded with the status " + page.status());
             return;
         }
-        Object shown = showing.of(page.body());
+        Object shown = showing.of(new String(page.body(), UTF_8));
         if (shown instanceof String text) {
             file.text(part, about, text);
         } else {
@@ -178,13 +150,18 @@ final class ServerReport {
         }
     }
 
-    private static Object shown(AllowList list, byte[] body) throws IOException {
-        return Objects.requireNonNullElse(list.values(SupportFile.parse(body)), List.of());
+    private static JsonNode shown(String json) throws IOException {
+        return AllowList.shown(SupportFile.parse(json));
     }
 
-    private static List<Setting> settings(byte[] body) throws IOException {
+    /** Returns the samples in Prometheus text that may be disclosed. */
+    static String metrics(String text) {
+        return text.lines().filter(SAMPLE).map(line -> line + "\n").collect(Collectors.joining());
+    }
+
+    private static List<Setting> settings(String json) throws IOException {
         List<Setting> rows = new ArrayList<>();
-        for (JsonNode row : SupportFile.parse(body).path("settings")) {
+        for (JsonNode row : SupportFile.parse(json).path("settings")) {
             AllowList.setting(
                             row.path("name").asText(),
                             row.path("value").asText(),
@@ -205,29 +182,5 @@ final class ServerReport {
     /** Returns the status of the server; empty if the server did not report it. */
     ServerInfo info() {
         return info;
-    }
-
-    /** Filters Prometheus text: keeps only samples in the form of the server's own samples, without names of spaces. */
-    static final class Metrics {
-        private static final String LABEL =
-                "(?:(?:protocol|operation|outcome|kind|limit|state|area|reason|node)=\"[a-z][a-z_.-]{0,40}\""
-                        + "|(?:le|quantile)=\"(?:[0-9.eE+-]{1,20}|\\+Inf)\")";
-        /** A label, or one whose value is a name from the JVM: of a garbage collector, its cause, or a pool. */
-        private static final String JVM_LABEL =
-                "(?:" + LABEL + "|(?:action|cause|gc|id|pool)=\"[A-Za-z0-9 .'()_-]{1,60}\")";
-
-        private static final Predicate<String> SAMPLE = AllowList.matching("(?:(?:caravan|process|system)_"
-                + name(LABEL) + "|jvm_" + name(JVM_LABEL) + ") (?:[-+0-9.eE]{1,30}|NaN|[+-]Inf)");
-
-        private Metrics() {}
-
-        private static String name(String label) {
-            return "[a-z0-9_]{1,80}(?:\\{(?:" + label + "(?:,|(?=})))" + "{0,16}})?";
-        }
-
-        /** Returns the lines that may be disclosed. */
-        static String shown(String text) {
-            return text.lines().filter(SAMPLE).map(line -> line + "\n").collect(Collectors.joining());
-        }
     }
 }

@@ -22,94 +22,92 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Describes the directory of an open or closed store. Only reads files, and does not lock the store. */
 final class StoreReport {
     /** The size, in bytes, above which verifying a store takes too long for this command. */
-    static final long MOST_VERIFIED_BYTES = 256L << 20;
+    private static final long MOST_VERIFIED_BYTES = 256L << 20;
 
-    private static final int MOST_FILES = 20_000;
-    private static final String PART = "store";
     private static final String LOCK = "caravan.lock";
 
-    private final SupportFile file;
-    private final Path directory;
-    private final String part;
-    private long bytes;
+    private StoreReport() {}
 
-    private StoreReport(SupportFile file, Path directory, String part) {
-        this.file = file;
-        this.directory = directory;
-        this.part = part;
-    }
-
-    /** Adds the data about a store's directory, or about each of its shards. */
+    /** Adds descriptions of the files of a store, or of each of its shards, and the results of verifying them. */
     static void report(SupportFile file, Path directory, VerifyReport.Progress progress) {
-        List<Path> directories;
         try {
-            directories = Shards.directories(directory);
-        } catch (CaravanException damaged) {
-            file.missing(PART, "the file with the number of shards cannot be read");
-            return;
-        }
-        for (Path shard : directories) {
-            String part = directories.size() == 1 ? PART : PART + "/" + shard.getFileName();
-            new StoreReport(file, shard, part).report(progress);
-        }
-    }
-
-    /** Adds descriptions of the files and their headers, and the result of verifying the store. */
-    private void report(VerifyReport.Progress progress) {
-        try {
-            file.json(
-                    part + "/files.json", "files of the store's directory, with the fields of their headers", files());
-        } catch (IOException | CaravanException unreadable) {
-            file.missing(part, "--store is not a directory that this user may read");
-            return;
-        }
-        verify(progress);
-    }
-
-    private Map<String, ?> files() throws IOException {
-        List<Path> paths;
-        try (Stream<Path> listed = Files.list(directory)) {
-            paths = listed.sorted().limit(MOST_FILES).toList();
-        }
-        List<Object> ours = new ArrayList<>();
-        List<Object> others = new ArrayList<>();
-        for (Path path : paths) {
-            String name = path.getFileName().toString();
-            boolean known = FileNames.isOurs(name) || name.equals(LOCK);
-            describe(path).ifPresent(described -> {
-                if (known) {
-                    described.put("name", name);
-                }
-                (known ? ours : others).add(described);
-            });
-        }
-        return Output.fields("all", paths.size() < MOST_FILES, "files", ours, "filesThatAreNotTheStores", others);
-    }
-
-    /** Describes a file; returns empty if the file, such as a recycled log segment, no longer exists. */
-    private Optional<Map<String, Object>> describe(Path path) throws IOException {
-        try {
-            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
-            Map<String, Object> described = new LinkedHashMap<>();
-            described.put("bytes", attributes.size());
-            described.put("modified", attributes.lastModifiedTime().toInstant().toString());
-            described.put("directory", attributes.isDirectory());
-            for (FileNames kind : FileNames.values()) {
-                if (kind.number(path.getFileName().toString()).isPresent()) {
-                    bytes += attributes.size();
-                    head(path, kind, described);
-                }
+            List<Path> shards = Shards.directories(directory);
+            for (Path shard : shards) {
+                String part = shards.size() == 1 ? "store" : "store/" + shard.getFileName();
+                report(file, shard, part, progress);
             }
-            return Optional.of(described);
-        } catch (NoSuchFileException gone) {
-            return Optional.empty();
+        } catch (CaravanException damaged) {
+            file.missing("store", "the file with the number of shards cannot be read");
+        } catch (IOException unreadable) {
+            file.missing("store", "--store is not a directory that this user may read");
         }
+    }
+
+    private static void report(SupportFile file, Path directory, String part, VerifyReport.Progress progress)
+            throws IOException {
+        List<Map<String, Object>> files = new ArrayList<>();
+        long bytes = 0;
+        for (Path path : listed(directory)) {
+            try {
+                BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+                files.add(described(path, attributes));
+                bytes += attributes.size();
+            } catch (NoSuchFileException gone) {
+                // A file, such as a recycled log segment, may be deleted at any time.
+            }
+        }
+        file.json(part + "/files.json", "files of the store's directory, with the fields of their headers", files);
+        String verified = part + "/verify.json";
+        if (bytes > MOST_VERIFIED_BYTES) {
+            file.missing(verified, "the store is too large to be verified by this command: run caravan verify");
+            return;
+        }
+        try {
+            VerifyReport report = DurableListStore.verifyWhileOpen(directory, progress);
+            file.json(
+                    verified,
+                    "the result of verifying the store",
+                    Output.fields(
+                            "clean",
+                            report.clean(),
+                            report.withFaults(List.of()),
+                            "faults",
+                            report.faults().stream().map(StoreReport::fault).toList()));
+        } catch (CaravanException unreadable) {
+            file.missing(
+                    verified,
+                    "the store cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
+        }
+    }
+
+    private static List<Path> listed(Path directory) throws IOException {
+        try (Stream<Path> paths = Files.list(directory)) {
+            return paths.sorted().toList();
+        }
+    }
+
+    private static String name(Path path) {
+        String name = String.valueOf(path.getFileName());
+        return FileNames.isOurs(name) || name.equals(LOCK) ? name : AllowList.HIDDEN;
+    }
+
+    private static Map<String, Object> described(Path path, BasicFileAttributes attributes) {
+        Map<String, Object> described = new LinkedHashMap<>();
+        described.put("name", name(path));
+        described.put("bytes", attributes.size());
+        described.put("modified", attributes.lastModifiedTime().toInstant().toString());
+        described.put("directory", attributes.isDirectory());
+        for (FileNames kind : FileNames.values()) {
+            if (kind.number(String.valueOf(path.getFileName())).isPresent()) {
+                head(path, kind, described);
+            }
+        }
+        return described;
     }
 
     /** Reads the fixed fields of a file header, and no more, because values may follow them. */
@@ -135,50 +133,16 @@ final class StoreReport {
         }
     }
 
-    private void verify(VerifyReport.Progress progress) {
-        String verified = part + "/verify.json";
-        if (bytes > MOST_VERIFIED_BYTES) {
-            file.missing(verified, "the store is too large to be verified by this command: run caravan verify");
-            return;
-        }
-        try {
-            VerifyReport report = DurableListStore.verifyWhileOpen(directory, progress);
-            file.json(verified, "the result of verifying the store", figures(report));
-        } catch (CaravanException unreadable) {
-            file.missing(
-                    verified,
-                    "the store cannot be verified (" + unreadable.getClass().getSimpleName() + "): run caravan verify");
-        }
-    }
-
-    private static Map<String, ?> figures(VerifyReport report) {
-        List<?> faults = report.faults().stream()
-                .limit(MOST_FILES)
-                .map(StoreReport::fault)
-                .toList();
-        return Output.fields(
-                "clean", report.clean(),
-                "checkpoints", report.checkpoints(),
-                "frames", report.frames(),
-                "lists", report.lists(),
-                "entries", report.entries(),
-                "bytes", report.bytes(),
-                "faults", faults);
-    }
-
     /** Returns the location of a fault, without its message. */
     private static Map<String, ?> fault(CaravanException fault) {
         String problem = fault.getClass().getSimpleName();
-        if (!(fault instanceof CorruptStoreException damage)) {
-            return Map.of("problem", problem);
-        }
-        Path path = Path.of(damage.file()).getFileName();
-        String name = path == null ? "" : path.toString();
-        return Output.fields(
-                "problem", problem,
-                "file", FileNames.isOurs(name) ? name : AllowList.HIDDEN,
-                "offset", damage.offset(),
-                "document", damage.id(),
-                "sequence", damage.sequence());
+        return fault instanceof CorruptStoreException damage
+                ? Output.fields(
+                        "problem", problem,
+                        "file", name(Path.of(damage.file())),
+                        "offset", damage.offset(),
+                        "document", damage.id(),
+                        "sequence", damage.sequence())
+                : Map.of("problem", problem);
     }
 }

@@ -23,8 +23,6 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -141,15 +139,17 @@ public final class SupportCommand extends ClientCommand {
         int port = reported > 0 && reported <= MAX_PORT ? (int) reported : usualPort;
         server.overHttp(connectionOptions, port);
         step = "reading the state of the machine";
-        OptionalLong most = server.info().number("maxclients");
         MachineReport machine = new MachineReport(Path.of("/"));
-        machine.report(file, store, most.orElse(USUAL_CONNECTIONS));
-        OptionalLong process = server.info().number("process_id");
-        if (process.isPresent()) {
-            machine.process(file, process.getAsLong());
-        }
+        machine.report(file, store, server.info().number("maxclients").orElse(USUAL_CONNECTIONS));
+        server.info().number("process_id").ifPresent(process -> machine.process(file, process));
         if (config != null) {
-            settings(file, config);
+            Path from = config;
+            part(file, "settings.json", "--config cannot be read, or is not a settings file", () -> {
+                List<Setting> rows = PropertiesFile.read(from).entrySet().stream()
+                        .flatMap(each -> AllowList.setting(each.getKey(), each.getValue(), "file " + from).stream())
+                        .toList();
+                file.json("settings.json", "settings in the file of --config", rows);
+            });
         }
         if (store != null) {
             StoreReport.report(
@@ -157,28 +157,21 @@ public final class SupportCommand extends ClientCommand {
         }
         if (log != null) {
             step = "reading the log";
-            log(file, log);
+            Path from = log;
+            part(
+                    file,
+                    "log.txt",
+                    "--log is not a file that this user may read",
+                    () -> file.text(
+                            "log.txt", "the end of the log: only the program's own words", new LogTail().of(from)));
         }
     }
 
-    private void settings(SupportFile file, Path from) {
+    private void part(SupportFile file, String name, String otherwise, Output.Writing adding) {
         try {
-            List<Setting> rows = PropertiesFile.read(from).entrySet().stream()
-                    .map(each -> AllowList.setting(each.getKey(), each.getValue(), "file " + from))
-                    .flatMap(Optional::stream)
-                    .toList();
-            file.json("settings.json", "settings in the file of --config", rows);
+            adding.write();
         } catch (IOException unreadable) {
-            file.missing("settings.json", "--config cannot be read, or is not a settings file");
-            printMessage(FileStorage.problem(unreadable));
-        }
-    }
-
-    private void log(SupportFile file, Path from) {
-        try {
-            file.text("log.txt", "the end of the log: only the program's own words", new LogTail().of(from));
-        } catch (IOException unreadable) {
-            file.missing("log.txt", "--log is not a file that this user may read");
+            file.missing(name, otherwise);
             printMessage(FileStorage.problem(unreadable));
         }
     }
@@ -186,11 +179,12 @@ public final class SupportCommand extends ClientCommand {
     private void print(Output output, SupportFile file, Path target) throws IOException {
         long bytes = Files.size(target);
         if (json()) {
-            output.object(Output.fields("file", target.toString(), "bytes", bytes, file.contents()));
+            output.object(Output.fields(
+                    "file", target.toString(), "bytes", bytes, "parts", file.parts(), "missing", file.missing()));
             return;
         }
         for (Part part : file.parts()) {
-            output.line(part.name() + "  " + size(part.bytes().length) + "  " + part.about());
+            output.line(part.name() + "  " + size(part.bytes()) + "  " + part.about());
         }
         for (Missing each : file.missing()) {
             output.line("not available: " + each.name() + ": " + each.why());

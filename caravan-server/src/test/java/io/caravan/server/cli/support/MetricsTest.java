@@ -20,7 +20,7 @@ class MetricsTest {
                 .forEach(statistics -> statistics.stream()
                         .map(Statistic::label)
                         .filter(label -> label != null
-                                && ServerReport.Metrics.shown("caravan_a{" + label + "=\"a\"} 1")
+                                && ServerReport.metrics("caravan_a{" + label + "=\"a\"} 1")
                                         .isEmpty())
                         .forEach(hidden::add));
         assertThat(hidden).containsExactly(PREFIX);
