@@ -5,6 +5,7 @@ import io.caravan.cluster.GroupMember;
 import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.cluster.Node;
 import io.caravan.server.config.HostPort;
+import io.caravan.server.config.Quantities;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.time.Duration;
@@ -51,12 +52,22 @@ public final class Cluster {
         this.tls = tls;
         this.linearizableReads = linearizableReads;
         this.clock = clock;
-        this.own = new GroupView(group, node, this::nodes, this::knownLeader, clock);
+        this.own = new GroupView(group, node, clock) {
+            @Override
+            public List<ClusterNode> nodes() {
+                return Cluster.this.nodes();
+            }
+
+            @Override
+            Optional<ClusterNode> knownLeader() {
+                return serving ? Optional.of(node) : leaderSource.get().filter(known -> !known.equals(node));
+            }
+        };
         this.others = file.groups().stream()
                 .filter(other -> !other.equals(group))
                 .map(other -> new RemoteGroup(other, node, clock))
                 .toList();
-        this.groups = Stream.concat(Stream.of(own), others.stream().map(RemoteGroup::view))
+        this.groups = Stream.concat(Stream.of(own), others.stream())
                 .sorted(Comparator.comparing(GroupView::slots))
                 .toList();
     }
@@ -162,13 +173,6 @@ public final class Cluster {
         return own.leader();
     }
 
-    private Optional<ClusterNode> knownLeader() {
-        if (serving) {
-            return Optional.of(self);
-        }
-        return leaderSource.get().filter(known -> !known.equals(self));
-    }
-
     /** Returns the current time of this view's clock. */
     public Instant now() {
         return clock.instant();
@@ -234,9 +238,7 @@ public final class Cluster {
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("the cluster has no node '" + node + "'; its nodes are "
                         + nodes().stream().map(ClusterNode::id).toList()));
-        if (next.equals(self)) {
-            throw new IllegalArgumentException("node " + node + " already leads");
-        }
+        Quantities.check(!next.equals(self), "node " + node + " already leads");
         takingPart().transferLeadership(node, timeout);
     }
 
@@ -253,44 +255,34 @@ public final class Cluster {
      * IOException}, the outcome may be unknown; after an {@link IllegalArgumentException}, nothing has changed.
      */
     public void changeMembers(@Nullable String leaving, @Nullable ClusterNode joining) throws IOException {
-        GroupMember leader = leading();
+        if (!serving) {
+            throw new IOException("this node is a follower: send the command to the leader"
+                    + leader().map(known -> ", node " + known.id() + ", at " + known.resp())
+                            .orElse(", once a node leads"));
+        }
+        GroupMember leader = takingPart();
         if (joining != null) {
             requireOwnAddresses(joining);
         }
         leader.changeMembers(leaving, joining == null ? null : joining.member());
     }
 
-    private GroupMember leading() throws IOException {
-        if (!serving) {
-            throw new IOException("this node is a follower: send the command to the leader"
-                    + leader().map(known -> ", node " + known.id() + ", at " + known.resp())
-                            .orElse(", once a node leads"));
-        }
-        return takingPart();
-    }
-
     private void requireOwnAddresses(ClusterNode joining) {
-        List<HostPort> wanted = addresses(joining);
-        if (Set.copyOf(wanted).size() < wanted.size()) {
-            throw new IllegalArgumentException("node " + joining.id() + " needs three different addresses");
-        }
+        List<HostPort> wanted = joining.addresses();
+        Quantities.check(
+                Set.copyOf(wanted).size() == wanted.size(),
+                "node " + joining.id() + " needs three different addresses");
         for (GroupView each : groups) {
             for (ClusterNode node : each.nodes()) {
-                if (each != own && node.id().equals(joining.id())) {
-                    throw new IllegalArgumentException(
-                            "the group of the slots " + each.slots() + " already has a node " + node.id());
-                }
-                for (HostPort address : addresses(node)) {
-                    if (wanted.contains(address)) {
-                        throw new IllegalArgumentException("node " + node.id() + " already has the address " + address);
-                    }
-                }
+                Quantities.check(
+                        each == own || !node.id().equals(joining.id()),
+                        "the group of the slots " + each.slots() + " already has a node " + node.id());
+                node.addresses()
+                        .forEach(address -> Quantities.check(
+                                !wanted.contains(address),
+                                "node " + node.id() + " already has the address " + address));
             }
         }
-    }
-
-    private static List<HostPort> addresses(ClusterNode node) {
-        return List.of(node.peer(), node.resp(), node.http());
     }
 
     /** Returns a description of the membership change that this node, the leader, is making; empty if there is none. */

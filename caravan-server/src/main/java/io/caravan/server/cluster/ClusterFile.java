@@ -2,6 +2,7 @@ package io.caravan.server.cluster;
 
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.PropertiesFile;
+import io.caravan.server.config.Quantities;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,15 +63,18 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         Set<HostPort> taken = new LinkedHashSet<>();
         for (String id : ids(lines)) {
             ClusterNode node = new ClusterNode(
-                    id, address(lines, id + ".peer"), address(lines, id + ".resp"), address(lines, id + ".http"));
+                    id,
+                    value(lines, id + ".peer", ClusterFile::address),
+                    value(lines, id + ".resp", ClusterFile::address),
+                    value(lines, id + ".http", ClusterFile::address));
             // Rejects an id that no member may have.
             node.member();
-            for (HostPort address : List.of(node.peer(), node.resp(), node.http())) {
-                if (!taken.add(address)) {
-                    throw new IllegalArgumentException("the address " + address + " occurs twice");
-                }
+            for (HostPort address : node.addresses()) {
+                Quantities.check(taken.add(address), "the address " + address + " occurs twice");
             }
-            nodes.computeIfAbsent(slots(lines, id), each -> new ArrayList<>()).add(node);
+            SlotRange slots =
+                    lines.containsKey(id + SLOTS) ? value(lines, id + SLOTS, SlotRange::parse) : SlotRange.ALL;
+            nodes.computeIfAbsent(slots, each -> new ArrayList<>()).add(node);
         }
         requireEachSlotOnce(nodes.keySet());
         return of(cluster(lines.get(CLUSTER)), nodes);
@@ -90,28 +95,18 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         return ids;
     }
 
-    private static SlotRange slots(Map<String, String> lines, String id) {
-        String text = lines.get(id + SLOTS);
-        try {
-            return text == null ? SlotRange.ALL : SlotRange.parse(text);
-        } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("'" + id + SLOTS + "': " + wrong.getMessage(), wrong);
-        }
-    }
-
     private static void requireEachSlotOnce(Set<SlotRange> inOrder) {
         int next = 0;
         for (SlotRange slots : inOrder) {
-            if (slots.first() != next) {
-                throw new IllegalArgumentException("the groups must have each slot exactly once, and a node without"
-                        + " .slots has all: the next slot is " + next + ", but the next group's are " + slots + ", of "
-                        + inOrder);
-            }
+            Quantities.check(
+                    slots.first() == next,
+                    "the groups must have each slot exactly once, and a node without .slots has all: the next slot is "
+                            + next + ", but the next group's are " + slots + ", of " + inOrder);
             next = slots.last() + 1;
         }
-        if (next != Slots.COUNT && !inOrder.isEmpty()) {
-            throw new IllegalArgumentException("no node has the slots from " + next + " to " + (Slots.COUNT - 1));
-        }
+        Quantities.check(
+                next == Slots.COUNT || inOrder.isEmpty(),
+                "no node has the slots from " + next + " to " + (Slots.COUNT - 1));
     }
 
     private static UUID cluster(@Nullable String text) {
@@ -123,20 +118,22 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
         }
     }
 
-    private static HostPort address(Map<String, String> lines, String name) {
+    private static <T> T value(Map<String, String> lines, String name, Function<String, T> parser) {
         String text = lines.get(name);
         if (text == null) {
             throw new IllegalArgumentException("'" + name + "' is missing");
         }
         try {
-            HostPort address = HostPort.parse(text);
-            if (address.port() == 0) {
-                throw new IllegalArgumentException("the port must be known to the others, so it cannot be 0");
-            }
-            return address;
+            return parser.apply(text);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException("'" + name + "': " + wrong.getMessage(), wrong);
         }
+    }
+
+    private static HostPort address(String text) {
+        HostPort address = HostPort.parse(text);
+        Quantities.check(address.port() != 0, "the port must be known to the others, so it cannot be 0");
+        return address;
     }
 
     /** Returns the initial nodes of the cluster. Each group records its current members itself. */

@@ -6,12 +6,17 @@ import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
 /** A node of the cluster; the other nodes use its {@code peer} and {@code http} addresses. */
 public record ClusterNode(String id, HostPort peer, HostPort resp, HostPort http) {
     private static final String SEPARATOR = " ";
+
+    List<HostPort> addresses() {
+        return List.of(peer, resp, http);
+    }
 
     /** Returns the node as a member of the group. */
     public Node member() {

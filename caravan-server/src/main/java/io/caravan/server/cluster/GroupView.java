@@ -7,55 +7,40 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A group of the cluster as seen by this node. Thread-safe. */
-public final class GroupView {
-    private final UUID id;
-    private final SlotRange slots;
+/** A group of the cluster as seen by this node, which may or may not belong to the group. Thread-safe. */
+public abstract class GroupView {
+    private final ClusterGroup group;
     private final ClusterNode self;
-    private final Supplier<List<ClusterNode>> nodes;
-    private final Supplier<Optional<ClusterNode>> leader;
     private final InstantSource clock;
-    private Seen seen;
+    private @Nullable ClusterNode seen;
+    private Instant seenSince;
     private volatile @Nullable ClusterNode lastLeader;
 
-    /** The leader, and the time at which this node learned of it. */
-    private record Seen(@Nullable ClusterNode leader, Instant since) {}
-
-    /** Creates a view of a group, to which this node, {@code self}, may or may not belong. */
-    GroupView(
-            ClusterGroup group,
-            ClusterNode self,
-            Supplier<List<ClusterNode>> nodes,
-            Supplier<Optional<ClusterNode>> leader,
-            InstantSource clock) {
-        this.id = group.id();
-        this.slots = group.slots();
+    GroupView(ClusterGroup group, ClusterNode self, InstantSource clock) {
+        this.group = group;
         this.self = self;
-        this.nodes = nodes;
-        this.leader = leader;
         this.clock = clock;
-        this.seen = new Seen(null, clock.instant());
+        this.seenSince = clock.instant();
     }
 
     public UUID id() {
-        return id;
+        return group.id();
     }
 
     public SlotRange slots() {
-        return slots;
+        return group.slots();
     }
 
     /** Returns the current members of the group, as far as this node knows. */
-    public List<ClusterNode> nodes() {
-        return nodes.get();
-    }
+    public abstract List<ClusterNode> nodes();
+
+    abstract Optional<ClusterNode> knownLeader();
 
     /** Returns the leader, as far as this node knows; empty during an election. */
     public Optional<ClusterNode> leader() {
-        Optional<ClusterNode> known = leader.get();
+        Optional<ClusterNode> known = knownLeader();
         known.ifPresent(node -> lastLeader = node);
         return known;
     }
@@ -66,12 +51,7 @@ public final class GroupView {
      */
     public ClusterNode owner() {
         ClusterNode known = leader().orElse(lastLeader);
-        return known != null
-                ? known
-                : nodes().stream()
-                        .filter(node -> !node.equals(self))
-                        .findFirst()
-                        .orElse(self);
+        return known != null ? known : nodesExcept(self).stream().findFirst().orElse(self);
     }
 
     /** Returns all nodes of the group except the given one. */
@@ -82,10 +62,11 @@ public final class GroupView {
     /** Returns when {@link #leader()} last changed. A change is detected when this method is called. */
     public synchronized Instant since() {
         ClusterNode now = leader().orElse(null);
-        if (!Objects.equals(now, seen.leader())) {
-            seen = new Seen(now, clock.instant());
+        if (!Objects.equals(now, seen)) {
+            seen = now;
+            seenSince = clock.instant();
         }
-        return seen.since();
+        return seenSince;
     }
 
     /** Returns the time since {@link #leader()} last changed. */

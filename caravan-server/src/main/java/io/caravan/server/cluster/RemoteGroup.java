@@ -17,28 +17,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Polls the nodes of a group to which this node does not belong, to learn which of them leads. Thread-safe. */
-final class RemoteGroup implements AutoCloseable {
+final class RemoteGroup extends GroupView implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RemoteGroup.class);
     private static final long PERIOD_MILLIS = 500;
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final ClusterGroup group;
-    private final GroupView view;
-    private volatile Known known;
+    private volatile List<ClusterNode> nodes;
+    private volatile @Nullable ClusterNode leader;
     private Runnable end = () -> {};
     /** Whether the last poll failed with an exception. Used by the polling thread only. */
     private boolean failing;
 
-    private record Known(List<ClusterNode> nodes, @Nullable ClusterNode leader) {}
-
     RemoteGroup(ClusterGroup group, ClusterNode self, InstantSource clock) {
+        super(group, self, clock);
         this.group = group;
-        this.known = new Known(group.nodes(), null);
-        this.view = new GroupView(group, self, () -> known.nodes(), () -> Optional.ofNullable(known.leader()), clock);
+        this.nodes = group.nodes();
     }
 
-    GroupView view() {
-        return view;
+    @Override
+    public List<ClusterNode> nodes() {
+        return nodes;
+    }
+
+    @Override
+    Optional<ClusterNode> knownLeader() {
+        return Optional.ofNullable(leader);
     }
 
     void start(GroupConfig.@Nullable Tls tls) {
@@ -66,17 +70,17 @@ final class RemoteGroup implements AutoCloseable {
             failing = true;
         }
         if (!led) {
-            known = new Known(known.nodes(), null);
+            leader = null;
         }
         // Detects a new leader now instead of at the next query.
-        view.since();
+        since();
     }
 
     /** Queries the nodes, the last known leader first, and returns whether a response named the leader. */
     private boolean queryInOrder(LeaderLookup lookup) {
         Set<ClusterNode> inOrder = new LinkedHashSet<>();
-        view.leader().ifPresent(inOrder::add);
-        inOrder.addAll(known.nodes());
+        leader().ifPresent(inOrder::add);
+        inOrder.addAll(nodes);
         inOrder.addAll(group.nodes());
         return inOrder.stream()
                 .flatMap(node -> lookup.query(node.member()).stream())
@@ -85,11 +89,15 @@ final class RemoteGroup implements AutoCloseable {
 
     /** Stores a node's response if it names the leader, and returns whether it does. */
     private boolean receive(LeaderLookup.Reply reply) {
-        List<ClusterNode> nodes = group.described(reply.nodes());
-        Optional<ClusterNode> leader =
-                nodes.stream().filter(node -> node.id().equals(reply.leader())).findFirst();
-        leader.ifPresent(leads -> known = new Known(nodes, leads));
-        return leader.isPresent();
+        List<ClusterNode> members = group.described(reply.nodes());
+        Optional<ClusterNode> leads = members.stream()
+                .filter(node -> node.id().equals(reply.leader()))
+                .findFirst();
+        leads.ifPresent(known -> {
+            nodes = members;
+            leader = known;
+        });
+        return leads.isPresent();
     }
 
     @Override

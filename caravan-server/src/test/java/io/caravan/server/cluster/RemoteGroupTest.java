@@ -31,8 +31,8 @@ class RemoteGroupTest {
         try (LeaderLookup lookup = new LeaderLookup(GROUP.id(), tls, Duration.ofSeconds(1))) {
             other.query(lookup);
         }
-        assertThat(other.view().leader()).isEmpty();
-        assertThat(other.view().nodes()).containsExactly(SILENT);
+        assertThat(other.leader()).isEmpty();
+        assertThat(other.nodes()).containsExactly(SILENT);
     }
 
     /** The lookup of the leader must survive unreadable certificates, because a task that throws does not run again. */
