@@ -416,7 +416,8 @@ class ClusterGroupsTest {
         String server = leaders().get(0).resp().toString();
         ClusterCommandRun add = ClusterCommandRun.of("add", "x", "--cluster-file", file.toString(), "--server", server);
         assertThat(add.exitCode()).isEqualTo(1);
-        assertThat(add.text()).contains("node x has the slots 8192-16383", "the Raft group of this server has 0-8191");
+        assertThat(add.text())
+                .contains("the new node has the slots 8192-16383", "the Raft group of this server has 0-8191");
     }
 
     @Test

@@ -139,30 +139,21 @@ final class ClusterDemoCommand extends CliCommand {
 
     private String described(ClusterNode node, Process process) {
         return "node " + node.id() + ": RESP " + node.resp() + ", HTTP " + node.http() + ", process " + process.pid()
-                + ", log " + log(node);
-    }
-
-    private Path log(ClusterNode node) {
-        return directory.resolve(node.id() + ".log");
+                + ", log " + directory.resolve(node.id() + ".log");
     }
 
     private String clusterFile() {
-        StringBuilder text = new StringBuilder(
-                        "# The nodes of a cluster; the same file is on each of them.\ncluster = ")
-                .append(UUID.randomUUID())
-                .append('\n');
+        StringBuilder text = new StringBuilder("# The nodes of a cluster; the same file is on each of them.\n");
+        text.append("cluster = ").append(UUID.randomUUID()).append('\n');
         for (int i = 0; i < NODES_PER_GROUP * groups; i++) {
             String id = String.valueOf((char) ('a' + i));
             int port = firstPort + i;
             if (groups > 1) {
-                text.append(id)
-                        .append(".slots = ")
-                        .append(SlotRange.ofGroup(i / NODES_PER_GROUP, groups))
-                        .append('\n');
+                text.append(id + ".slots = " + SlotRange.ofGroup(i / NODES_PER_GROUP, groups) + "\n");
             }
-            text.append(id).append(".resp = 127.0.0.1:").append(port).append('\n');
-            text.append(id).append(".http = 127.0.0.1:").append(port + 100).append('\n');
-            text.append(id).append(".peer = 127.0.0.1:").append(port + 200).append('\n');
+            text.append(id + ".resp = 127.0.0.1:" + port + "\n");
+            text.append(id + ".http = 127.0.0.1:" + (port + 100) + "\n");
+            text.append(id + ".peer = 127.0.0.1:" + (port + 200) + "\n");
         }
         return text.toString();
     }
@@ -181,10 +172,10 @@ final class ClusterDemoCommand extends CliCommand {
         if (found == null || found.length == 0) {
             command.add("--cluster-create");
         }
-        File out = log(node).toFile();
+        File out = directory.resolve(node.id() + ".log").toFile();
         Process process = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(out))
-                .redirectError(ProcessBuilder.Redirect.appendTo(out))
+                .redirectErrorStream(true)
                 .start();
         nodes.add(process);
         if (stopped(stop, 0)) {

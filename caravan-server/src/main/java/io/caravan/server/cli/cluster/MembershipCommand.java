@@ -7,7 +7,6 @@ import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterNode;
-import io.caravan.server.cluster.SlotRange;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,60 +18,27 @@ import picocli.CommandLine.Parameters;
 
 /** The base class of commands that change a cluster's members. */
 abstract class MembershipCommand extends ClientCommand {
-    /** A node that joins a cluster, as described by the cluster file with which the node is started. */
-    record Joining(ClusterNode node, SlotRange slots) {
-        static Joining read(Path file, String id) throws IOException {
-            try {
-                ClusterFile cluster = ClusterFile.read(file);
-                return new Joining(cluster.node(id), cluster.groupOf(id).slots());
-            } catch (IllegalArgumentException missing) {
-                throw new IOException(file + ": " + missing.getMessage(), missing);
-            }
-        }
-
-        List<String> words() {
-            return List.of(
-                    node.id(),
-                    node.peer().toString(),
-                    node.resp().toString(),
-                    node.http().toString());
-        }
-
-        /**
-         * Checks that the node belongs to the group of this server, which would wait in vain; skips servers without
-         * slots.
-         */
-        void requireGroup(ServerInfo info) {
-            String slots = info.text("cluster_slots");
-            if (!slots.isEmpty() && !slots.equals(this.slots.toString())) {
-                throw ClientException.failed("node " + node.id() + " has the slots " + this.slots
-                        + ", and the Raft group of this server has " + slots
-                        + ": send the command to the leader of the node's group");
-            }
-        }
-
-        @Override
-        public String toString() {
-            return "node " + node.id() + " (peer " + node.peer() + ", RESP " + node.resp() + ", HTTP " + node.http()
-                    + ")";
-        }
-    }
-
-    /** Prints the planned change, which adds this number of members, applies it, and prints the resulting members. */
-    final void change(Output output, String what, int more, @Nullable Joining joining, List<?> words)
+    /**
+     * Prints the planned change, which adds this number of members, applies it, and prints the resulting members.
+     *
+     * @param slots the slots of the group that a node joins, which must be those of this server; null if none joins
+     */
+    final void change(Output output, String what, int more, @Nullable String slots, Object... words)
             throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
             ClusterCommand.requireCluster(info);
-            if (joining != null) {
-                joining.requireGroup(info);
+            String own = info.text("cluster_slots");
+            if (slots != null && !own.isEmpty() && !own.equals(slots)) {
+                throw ClientException.failed("the new node has the slots " + slots + ", and the Raft group of this"
+                        + " server has " + own + ": send the command to the leader of the node's group");
             }
             if (!json()) {
                 int nodes = info.ofCluster(ServerInfo.NODES).size() + more;
                 output.line(what + "; " + nodes + " nodes survive the loss of " + Math.max(0, nodes - 1) / 2);
                 output.flush();
             }
-            Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", words);
+            Map<String, ?> reply = connection.callLongRunning("CARAVAN.CLUSTER", List.of(words));
             List<String> nodes = List.of(String.valueOf(reply.get("nodes")).split(","));
             output.print("the cluster has the nodes " + String.join(", ", nodes), Map.of("nodes", nodes));
         }
@@ -85,7 +51,31 @@ abstract class MembershipCommand extends ClientCommand {
                 paramLabel = "FILE",
                 description =
                         "Cluster file with which the new node was started. It contains the addresses of the node.")
-        Path file;
+        private Path file;
+
+        /** Makes a change by which the node with this id in the cluster file becomes a member. */
+        final void join(Output output, String what, String id, int more, String... words) throws IOException {
+            ClusterNode node;
+            String slots;
+            try {
+                ClusterFile cluster = ClusterFile.read(file);
+                node = cluster.node(id);
+                slots = cluster.groupOf(id).slots().toString();
+            } catch (IllegalArgumentException missing) {
+                throw new IOException(file + ": " + missing.getMessage(), missing);
+            }
+            List<String> addresses = List.of(
+                    node.peer().toString(), node.resp().toString(), node.http().toString());
+            change(
+                    output,
+                    what + " node " + id + " (peer " + node.peer() + ", RESP " + node.resp() + ", HTTP " + node.http()
+                            + "), which receives all data first",
+                    more,
+                    slots,
+                    List.of(words),
+                    id,
+                    addresses);
+        }
     }
 
     @Command(
@@ -105,13 +95,7 @@ abstract class MembershipCommand extends ClientCommand {
 
         @Override
         protected void run(Output output) throws IOException {
-            Joining joining = Joining.read(file, node);
-            change(
-                    output,
-                    "adds " + joining + ", which receives all data first",
-                    1,
-                    joining,
-                    List.of("ADD", joining.words()));
+            join(output, "adds", node, 1, "ADD");
         }
     }
 
@@ -131,12 +115,7 @@ abstract class MembershipCommand extends ClientCommand {
 
         @Override
         protected void run(Output output) throws IOException {
-            change(
-                    output,
-                    "removes node " + node + "; it cannot come back with its files",
-                    -1,
-                    null,
-                    List.of("REMOVE", node));
+            change(output, "removes node " + node + "; it cannot come back with its files", -1, null, "REMOVE", node);
         }
     }
 
@@ -158,14 +137,13 @@ abstract class MembershipCommand extends ClientCommand {
 
         @Override
         protected void run(Output output) throws IOException {
-            Joining joining = Joining.read(file, node);
-            change(
+            join(
                     output,
-                    "replaces node " + old + ", which cannot come back with its files, with " + joining
-                            + ", which receives all data first",
+                    "replaces node " + old + ", which cannot come back with its files, with",
+                    node,
                     0,
-                    joining,
-                    List.of("REPLACE", old, joining.words()));
+                    "REPLACE",
+                    old);
         }
     }
 }
