@@ -1,12 +1,13 @@
 package io.caravan.server.config;
 
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -43,16 +44,19 @@ public final class FileWatch {
     private record Stamp(
             FileTime modified, long bytes, @Nullable Object key) {}
 
-    /** Creates a watch for an object that was just read from the current state of its files. */
-    public FileWatch(Reloadable reloadable) {
+    FileWatch(Reloadable reloadable) {
         this.reloadable = reloadable;
         this.inUse = stamps();
         this.seen = inUse;
     }
 
-    /** Starts checking the files every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
-    public void start(ScheduledExecutorService scheduler) {
-        scheduler.scheduleWithFixedDelay(this::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+    /** Watches an object that was just read from the current state of its files, if it has any, until the JVM ends. */
+    public static void start(Reloadable reloadable) {
+        if (!reloadable.files().isEmpty()) {
+            FileWatch watch = new FileWatch(reloadable);
+            Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-watch", true))
+                    .scheduleWithFixedDelay(watch::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+        }
     }
 
     void check() {

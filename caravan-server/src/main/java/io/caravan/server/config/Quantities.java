@@ -73,20 +73,28 @@ public final class Quantities {
         }
     }
 
-    /** Converts a time as {@link Time} does, or {@code off} to zero. */
-    public static final class TimeOrOff implements ITypeConverter<Duration> {
+    /** Converts the time between two events, at least one second, or {@code off} to zero. */
+    public static final class PeriodOrOff implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {
-            return text.equalsIgnoreCase(OFF) ? Duration.ZERO : new Time().convert(text);
+            Duration period = timeOrOff(text);
+            if (!period.isZero() && period.compareTo(Duration.ofSeconds(1)) < 0) {
+                throw new TypeConversionException("'" + text + "' is not off or a time of 1s or more");
+            }
+            return period;
         }
     }
 
-    /** Converts a time as {@link TimeOrOff} does, or {@code auto} to null. */
+    private static Duration timeOrOff(String text) {
+        return text.equalsIgnoreCase(OFF) ? Duration.ZERO : new Time().convert(text);
+    }
+
+    /** Converts a time as {@link Time} does, {@code off} to zero, or {@code auto} to null. */
     public static final class TimeOffOrAuto implements ITypeConverter<Duration> {
         @Override
         @SuppressWarnings("NullAway") // picocli accepts null as a value
         public @Nullable Duration convert(String text) {
-            return text.equalsIgnoreCase(AUTO) ? null : new TimeOrOff().convert(text);
+            return text.equalsIgnoreCase(AUTO) ? null : timeOrOff(text);
         }
     }
 

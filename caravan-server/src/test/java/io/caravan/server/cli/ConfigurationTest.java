@@ -176,7 +176,7 @@ class ConfigurationTest {
 
     @Test
     void rejectsTooShortHeartbeat() {
-        assertRejected("--event-stream-heartbeat must be 1s or more, or off", "--event-stream-heartbeat", "500ms");
+        assertRejected("'500ms' is not off or a time of 1s or more", "--event-stream-heartbeat", "500ms");
         // Only the second setting is invalid.
         assertRejected("--stop-timeout must be above 0", "--event-stream-heartbeat", "off", "--stop-timeout", "0s");
     }

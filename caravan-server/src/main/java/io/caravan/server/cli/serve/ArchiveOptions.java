@@ -98,7 +98,7 @@ final class ArchiveOptions {
             names = "--archive-prune",
             paramLabel = "TIME",
             defaultValue = "6h",
-            converter = Quantities.TimeOrOff.class,
+            converter = Quantities.PeriodOrOff.class,
             description = "Time between two rounds that prune the archive, at least 1s, or off.")
     private Duration pruneEvery;
 
@@ -136,7 +136,7 @@ final class ArchiveOptions {
             names = "--drill",
             paramLabel = "TIME",
             defaultValue = "off",
-            converter = Quantities.TimeOrOff.class,
+            converter = Quantities.PeriodOrOff.class,
             description = "Time between two drills, at least 1s, or off. A drill restores a sample of the archive to"
                     + " a scratch store and compares it with the documents.")
     private Duration drillEvery;
@@ -150,13 +150,11 @@ final class ArchiveOptions {
 
     /** Returns the settings for automatic restores: hydration and drills. */
     RestoreConfig restore(StoreConfig store) {
-        boolean drills = !drillEvery.isZero();
-        check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");
         check(
                 drillSample >= 1 && drillSample <= MAX_DRILL_SAMPLE,
                 "--drill-sample must be from 1 to " + MAX_DRILL_SAMPLE);
         check(
-                !archive.equals(NONE) || !drills && !hydrate,
+                !archive.equals(NONE) || drillEvery.isZero() && !hydrate,
                 "--archive-hydrate and --drill need an archive: they do not go with --archive none");
         return new RestoreConfig(hydrate, drillEvery, drillSample, store.directory(), store.maxValueBytes());
     }
@@ -203,14 +201,12 @@ final class ArchiveOptions {
     }
 
     private ArchiveConfig.@Nullable Pruning pruning() {
-        boolean prunes = !pruneEvery.isZero();
-        check(!prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
         check(keep >= 1, "--archive-keep must be 1 or more: the latest generation always stays");
         check(keepDays >= 0, "--archive-keep-days must be 0 or more");
         check(keepDaily >= 0, "--archive-keep-daily must be 0 or more");
         check(retainDays >= 1, "--archive-retain must be 1 or more");
         PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
-        return prunes ? new ArchiveConfig.Pruning(policy, pruneEvery) : null;
+        return pruneEvery.isZero() ? null : new ArchiveConfig.Pruning(policy, pruneEvery);
     }
 
     private static Place place(String url) {

@@ -2,7 +2,6 @@ package io.caravan.server.cli.serve;
 
 import static io.caravan.server.config.Quantities.check;
 
-import io.caravan.server.config.FileWatch;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
@@ -12,7 +11,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -78,9 +76,7 @@ final class SecurityOptions {
         return http.withAllowed(allowedOrigins, allowedHosts);
     }
 
-    /** Creates the authenticator; {@code watched} receives files that must be reloaded when they change. */
-    Authenticator authenticator(Map<String, String> environment, Consumer<FileWatch.Reloadable> watched)
-            throws IOException {
+    Authenticator authenticator(Map<String, String> environment) throws IOException {
         String password = environment.get(PASSWORD_VARIABLE);
         check(
                 Stream.of(authFile, passwordFile, password)
@@ -92,14 +88,10 @@ final class SecurityOptions {
             check(!password.isEmpty(), PASSWORD_VARIABLE + " is empty: set it to the password, or unset it");
             return Authenticator.ofPassword(password.getBytes(StandardCharsets.UTF_8));
         }
-        if (authFile == null && passwordFile == null) {
-            return Authenticator.open();
+        if (authFile != null) {
+            return Authenticator.ofSecrets(authFile);
         }
-        Authenticator fromFile = authFile != null
-                ? Authenticator.ofSecrets(authFile)
-                : Authenticator.ofPassword(Objects.requireNonNull(passwordFile));
-        watched.accept(fromFile);
-        return fromFile;
+        return passwordFile == null ? Authenticator.open() : Authenticator.ofPassword(passwordFile);
     }
 
     boolean usesTls() {
@@ -113,16 +105,11 @@ final class SecurityOptions {
                 .toList();
     }
 
-    /** Reads the certificate and the key, or returns null; {@code watched} is as in {@link #authenticator}. */
+    /** Reads the certificate and the key; null if clients do not use TLS. */
     @Nullable
-    Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
+    Tls tls() throws IOException {
         check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key require each other");
         check(tlsCa == null || tlsCert != null, "--tls-ca requires --tls-cert and --tls-key");
-        if (tlsCert == null || tlsKey == null) {
-            return null;
-        }
-        Tls tls = new Tls(tlsCert, tlsKey, tlsCa);
-        watched.accept(tls);
-        return tls;
+        return tlsCert == null || tlsKey == null ? null : new Tls(tlsCert, tlsKey, tlsCa);
     }
 }

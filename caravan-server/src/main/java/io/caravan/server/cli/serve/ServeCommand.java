@@ -23,22 +23,16 @@ import io.caravan.server.net.FatalErrors;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.security.Authenticator;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,14 +64,14 @@ import picocli.CommandLine.Command;
             "      as a node of a new cluster, see 'caravan cluster --help'"
         })
 public final class ServeCommand extends SettingsCommand {
-    /** The time after which a server that has not started yet logs the steps of its startup. */
-    private static final int SLOW_SECONDS = 2;
-
     private static final String ROW = "%-20s  %-24s  %s";
 
-    private final List<FileWatch> watches = new ArrayList<>();
-
     private boolean served;
+
+    /** Contains the logger, which may be created only after the log format has been set. */
+    private static final class Log {
+        static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+    }
 
     public ServeCommand(Settings settings) {
         super(settings);
@@ -99,11 +93,51 @@ public final class ServeCommand extends SettingsCommand {
         served = true;
         processOptions.setUpLog();
         if (checked(clusterOptions::alone)) {
-            StoreConfig store = checked(storeOptions::config);
-            checked(storeOptions::groups);
-            serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http(), null)));
+            serveAlone();
         } else {
             serveInCluster();
+        }
+    }
+
+    private void serveAlone() throws IOException {
+        StoreConfig store = checked(storeOptions::config);
+        int shards = checked(storeOptions::groups);
+        ServerConfig config = checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http(), null));
+        Server server = new Server(config, settings(), null);
+        Shards opened = open(store, shards, server, config);
+        Shutdown.Work work = (connections, all) -> {
+            server.stop(connections, all);
+            // Unlike close(), this throws if the store has failed.
+            opened.store().flush();
+            opened.store().close();
+        };
+        stopWith(new Shutdown(work, processOptions.stopTimeout()));
+        say("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
+                + HostPort.format(server.httpAddress()) + ", data in "
+                + store.directory().toAbsolutePath().normalize() + (shards == 1 ? "" : " in " + shards + " groups")
+                + ", durability " + store.durability().name().toLowerCase(Locale.ROOT) + ": "
+                + meaning(store.durability()));
+        logSettings(config);
+        // The shutdown hook ends the process.
+        stopped(new CountDownLatch(1), Long.MAX_VALUE);
+    }
+
+    /** Opens the store while the server already responds to status requests, then starts to serve the store. */
+    private Shards open(StoreConfig config, int shards, Server server, ServerConfig serverConfig) throws IOException {
+        Log.LOG.info("opening the store in '{}'", config.directory());
+        CompletableFuture<Void> warmUp = warmUp(serverConfig);
+        Shards store = null;
+        try {
+            store = Shards.open(config, shards);
+            warmUp.join();
+            server.serve(store.store(), Backups.of(store::backup, storeOptions.backupDirectory()));
+            return store;
+        } catch (Throwable problem) {
+            server.close();
+            if (store != null) {
+                store.close();
+            }
+            throw problem;
         }
     }
 
@@ -119,11 +153,9 @@ public final class ServeCommand extends SettingsCommand {
                     cluster.self().http().resolve(),
                     cluster);
         });
-        StartSteps steps = startSteps("warms up");
         warmUp(config).join();
-        steps.next("opens the replica and the Raft log in " + storeOptions.data());
+        Log.LOG.info("opening the replica and the Raft log in '{}'", storeOptions.data());
         ClusterServer node = ClusterServer.start(group, config, settings(), cluster, storeOptions.backupDirectory());
-        steps.end();
         Shutdown shutdown = new Shutdown(node::stop, processOptions.stopTimeout());
         stopWith(shutdown);
         say("caravan is node " + cluster.self().id() + " of "
@@ -140,18 +172,13 @@ public final class ServeCommand extends SettingsCommand {
         logSettings(config);
         try {
             node.awaitFailure();
-            logReasonForEnd(node);
+            Log.LOG.error(
+                    node.removed()
+                            ? "the node stops, because it was removed from its cluster: do not start it again with"
+                                    + " its files"
+                            : "the node stops, because it cannot continue: start it again");
         } finally {
             shutdown.failed();
-        }
-    }
-
-    private static void logReasonForEnd(ClusterServer node) {
-        if (node.removed()) {
-            log().error("the node stops, because it was removed from its cluster: do not start it again with its"
-                    + " files");
-        } else {
-            log().error("the node stops, because it cannot continue: start it again");
         }
     }
 
@@ -161,14 +188,14 @@ public final class ServeCommand extends SettingsCommand {
             throws IOException {
         processOptions.stopTimeout();
         storeOptions.backupDirectory();
-        Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
+        Authenticator authenticator = securityOptions.authenticator(settings.environment());
         listenOptions.checkReach("--resp", resp, authenticator.required());
         listenOptions.checkReach("--http", http, authenticator.required());
+        Tls tls = securityOptions.tls();
         NetworkConfig network = listenOptions.network(
-                withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()),
-                securityOptions.tls(this::watch));
+                withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()), tls);
         requireFree(resp, http, cluster);
-        return new ServerConfig(
+        ServerConfig config = new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
                         .withHeartbeat(limitOptions.heartbeat())),
@@ -179,6 +206,11 @@ public final class ServeCommand extends SettingsCommand {
                 listenOptions.readers(),
                 archiveOptions.config(storeOptions.data(), cluster),
                 archiveOptions.restore(store));
+        FileWatch.start(authenticator);
+        if (tls != null) {
+            FileWatch.start(tls);
+        }
+        return config;
     }
 
     private static void requireFree(InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)
@@ -202,8 +234,7 @@ public final class ServeCommand extends SettingsCommand {
         if (limits.maxConnections() <= connections) {
             return limits;
         }
-        Logger log = log();
-        log.warn(
+        Log.LOG.warn(
                 "--max-connections is lowered from {} to {}, because this process may open {} files only: set"
                         + " LimitNOFILE={} in the systemd unit, or use ulimit -n",
                 limits.maxConnections(),
@@ -213,71 +244,9 @@ public final class ServeCommand extends SettingsCommand {
         return limits.withConnections((int) connections);
     }
 
-    private void watch(FileWatch.Reloadable files) {
-        watches.add(new FileWatch(files));
-    }
-
-    private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
-        Server server = new Server(serverConfig, settings(), null);
-        Shards store = open(config, server, serverConfig);
-        Shutdown.Work work = (connections, all) -> {
-            server.stop(connections, all);
-            // Unlike close(), this throws if the store has failed.
-            store.store().flush();
-            store.store().close();
-        };
-        stopWith(new Shutdown(work, processOptions.stopTimeout()));
-        announce(config, server);
-        logSettings(serverConfig);
-        awaitShutdown();
-    }
-
     private void stopWith(Shutdown shutdown) {
         FatalErrors.haltProcess();
-        startWatches();
         Runtime.getRuntime().addShutdownHook(new Thread(shutdown, "caravan-shutdown"));
-    }
-
-    private static StartSteps startSteps(String first) {
-        return new StartSteps(
-                first, CompletableFuture.delayedExecutor(SLOW_SECONDS, TimeUnit.SECONDS), ServeCommand::logStep);
-    }
-
-    private static void logStep(String step) {
-        Logger log = log();
-        log.info("the start takes long: the server {}", step);
-    }
-
-    /** The steps of a server's startup, which are logged only if startup takes a long time. Thread-safe. */
-    static final class StartSteps {
-        private final Consumer<String> logger;
-        private @Nullable String current;
-        private boolean slow;
-
-        StartSteps(String first, Executor afterDelay, Consumer<String> logger) {
-            this.logger = logger;
-            this.current = first;
-            afterDelay.execute(this::printMessage);
-        }
-
-        private synchronized void printMessage() {
-            slow = true;
-            if (current != null) {
-                logger.accept(current);
-            }
-        }
-
-        synchronized void next(String step) {
-            current = step;
-            if (slow) {
-                printMessage();
-            }
-        }
-
-        /** Records that the server has started, so that no further step is logged. */
-        synchronized void end() {
-            current = null;
-        }
     }
 
     private static CompletableFuture<Void> warmUp(ServerConfig config) {
@@ -285,53 +254,11 @@ public final class ServeCommand extends SettingsCommand {
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
     }
 
-    /** Opens the store while the server already responds to status requests, then starts to serve the store. */
-    private Shards open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
-        StartSteps steps = startSteps("opens the store in " + config.directory() + ", and warms up");
-        CompletableFuture<Void> warmUp = warmUp(serverConfig);
-        Shards store = null;
-        boolean serving = false;
-        try {
-            store = Shards.open(config, storeOptions.groups());
-            steps.next("warms up");
-            warmUp.join();
-            steps.next("starts to serve the store");
-            server.serve(store.store(), Backups.of(store::backup, storeOptions.backupDirectory()));
-            serving = true;
-            return store;
-        } finally {
-            steps.end();
-            if (!serving) {
-                server.close();
-                if (store != null) {
-                    store.close();
-                }
-            }
-        }
-    }
-
-    private void startWatches() {
-        if (!watches.isEmpty()) {
-            ScheduledExecutorService scheduler =
-                    Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-watch", true));
-            watches.forEach(watch -> watch.start(scheduler));
-        }
-    }
-
-    private void announce(StoreConfig config, Server server) {
-        say("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
-                + HostPort.format(server.httpAddress()) + ", data in "
-                + config.directory().toAbsolutePath().normalize()
-                + (storeOptions.groups() == 1 ? "" : " in " + storeOptions.groups() + " groups") + ", durability "
-                + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
-    }
-
     /** Logs the most important settings. */
     private static void logSettings(ServerConfig config) {
-        Logger log = log();
         boolean tls = config.network().tls() != null;
         boolean authenticated = config.authenticator().required();
-        log.info(
+        Log.LOG.info(
                 "serving by {}, event loops: {}, readers: {}, TLS: {}, authentication: {}",
                 config.network().transport().label(),
                 config.network().loops(),
@@ -339,15 +266,10 @@ public final class ServeCommand extends SettingsCommand {
                 tls ? "yes" : "no",
                 authenticated ? "yes" : "no");
         ArchiveConfig archive = config.archive();
-        log.info("archive: {}", archive == null ? "none" : archive.location() + ", within " + archive.after());
+        Log.LOG.info("archive: {}", archive == null ? "none" : archive.location() + ", within " + archive.after());
         if (config.reachable() && authenticated && !tls) {
-            log.warn("secrets cross the network in plain text: use --tls-cert and --tls-key");
+            Log.LOG.warn("secrets cross the network in plain text: use --tls-cert and --tls-key");
         }
-    }
-
-    /** Returns the logger. This is not a constant, because the log format must be set first. */
-    private static Logger log() {
-        return LoggerFactory.getLogger(ServeCommand.class);
     }
 
     private static String meaning(Durability level) {
@@ -356,16 +278,5 @@ public final class ServeCommand extends SettingsCommand {
             case PROCESS -> "WARNING: an acknowledged write is LOST if the machine crashes or loses power";
             case MEMORY -> "WARNING: an acknowledged write is LOST if this process is killed";
         };
-    }
-
-    /** Waits forever; the shutdown hook ends the process. */
-    private static void awaitShutdown() {
-        while (true) {
-            try {
-                Thread.currentThread().join();
-            } catch (InterruptedException ignored) {
-                // No thread interrupts the main thread to stop the server.
-            }
-        }
     }
 }
