@@ -1,8 +1,8 @@
 package io.caravan.server.cluster;
 
 import io.caravan.server.config.HostPort;
-import io.caravan.server.config.PropertiesFile;
 import io.caravan.server.config.Quantities;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -50,7 +50,7 @@ public record ClusterFile(UUID id, List<ClusterGroup> groups) {
 
     /** Reads a cluster file; the message of the {@link IOException} for an invalid one contains its name. */
     public static ClusterFile read(Path file) throws IOException {
-        Map<String, String> lines = PropertiesFile.read(file);
+        Map<String, String> lines = UserFiles.properties(file);
         try {
             return of(lines);
         } catch (IllegalArgumentException wrong) {

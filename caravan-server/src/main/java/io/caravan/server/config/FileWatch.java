@@ -1,5 +1,6 @@
 package io.caravan.server.config;
 
+import io.caravan.io.FileStorage;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -71,7 +72,7 @@ public final class FileWatch {
             inUse = now;
             failure = null;
         } catch (IOException | RuntimeException | Error wrong) {
-            String problem = wrong.toString();
+            String problem = wrong instanceof IOException failed ? FileStorage.problem(failed) : wrong.toString();
             if (!problem.equals(failure)) {
                 failure = problem;
                 LOG.error(

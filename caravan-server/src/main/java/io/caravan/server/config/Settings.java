@@ -1,5 +1,6 @@
 package io.caravan.server.config;
 
+import io.caravan.io.FileStorage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -81,12 +82,12 @@ public final class Settings implements IDefaultValueProvider {
             return;
         }
         try {
-            Map<String, String> values = PropertiesFile.read(named);
+            Map<String, String> values = UserFiles.properties(named);
             checkNames(command, named, values.keySet());
             file = named;
             fileValues = values;
         } catch (IOException unreadable) {
-            throw new ParameterException(command.commandLine(), String.valueOf(unreadable.getMessage()), unreadable);
+            throw new ParameterException(command.commandLine(), FileStorage.problem(unreadable), unreadable);
         }
     }
 

@@ -5,16 +5,22 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringReader;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
 
 /**
  * Reads files that users name. Exceptions name the file; see {@link io.caravan.io.FileStorage#problem}.
  */
 public final class UserFiles {
+    private static final long MAX_PROPERTIES_BYTES = 1024 * 1024;
+
     private UserFiles() {}
 
     /** Opens a file for reading. Java would open a directory too, and fail later without its name. */
@@ -53,5 +59,35 @@ public final class UserFiles {
     /** Returns the exception for a file that is not text in UTF-8. */
     public static IOException notText(Path file, CharacterCodingException cause) {
         return new IOException(file + " is not text in UTF-8", cause);
+    }
+
+    /** Reads a file in the Java properties format: the values by name, in their order. Each name occurs only once. */
+    public static Map<String, String> properties(Path file) throws IOException {
+        if (size(file) > MAX_PROPERTIES_BYTES) {
+            throw new IOException(file + " is longer than 1 MiB");
+        }
+        Once once = new Once();
+        try {
+            once.load(new StringReader(text(file)));
+        } catch (IllegalArgumentException wrong) {
+            throw new IOException(file + ": " + wrong.getMessage(), wrong);
+        }
+        return once.values;
+    }
+
+    /** Properties that reject a second value for a name, which {@link Properties} would accept silently. */
+    private static final class Once extends Properties {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Map<String, String> values = new LinkedHashMap<>();
+
+        /** Adds a property. The error message omits the name, which may be a secret on a line of its own. */
+        @Override
+        public synchronized Object put(Object name, Object value) {
+            if (values.put((String) name, ((String) value).strip()) != null) {
+                throw new IllegalArgumentException("entry " + (values.size() + 1) + " has the name of one before it");
+            }
+            return value;
+        }
     }
 }

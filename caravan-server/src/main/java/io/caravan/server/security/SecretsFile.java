@@ -2,7 +2,6 @@ package io.caravan.server.security;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.config.PropertiesFile;
 import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -39,14 +38,9 @@ final class SecretsFile {
             "(?<user>[A-Za-z0-9_-]+)\\.(?<field>secret|sha256|permissions|prefixes)(?<label>\\.[^.]+)?");
 
     private final Path file;
-    private final Map<String, User> users = new TreeMap<>();
-
-    /** The entries read for one user. */
-    private static final class User {
-        final List<byte[]> digests = new ArrayList<>();
-        Set<Permission> permissions = EnumSet.noneOf(Permission.class);
-        List<String> prefixes = List.of();
-    }
+    private final Map<String, List<byte[]>> digests = new TreeMap<>();
+    private final Map<String, Set<Permission>> permissions = new TreeMap<>();
+    private final Map<String, List<String>> prefixes = new TreeMap<>();
 
     private SecretsFile(Path file) {
         this.file = file;
@@ -70,26 +64,25 @@ final class SecretsFile {
 
     private List<Principal> principals() throws IOException {
         int number = 0;
-        for (Map.Entry<String, String> entry : PropertiesFile.read(file).entrySet()) {
+        for (Map.Entry<String, String> entry : UserFiles.properties(file).entrySet()) {
             take(++number, entry.getKey(), entry.getValue());
         }
         List<Principal> all = new ArrayList<>();
-        Set<String> digests = new TreeSet<>();
-        for (Map.Entry<String, User> entry : users.entrySet()) {
-            String name = entry.getKey();
-            User user = entry.getValue();
-            check(!user.digests.isEmpty(), name, "has no secret: add a line " + name + ".secret = ...");
-            check(
-                    !user.permissions.isEmpty(),
-                    name,
-                    "may do nothing: add a line " + name + ".permissions = read, write");
-            for (byte[] digest : user.digests) {
-                check(
-                        digests.add(HexFormat.of().formatHex(digest)),
-                        name,
-                        "has a secret that occurs twice in the file");
-                all.add(new Principal(name, user.permissions, user.prefixes, digest));
+        Set<String> distinct = new TreeSet<>();
+        for (Map.Entry<String, List<byte[]>> user : digests.entrySet()) {
+            String name = user.getKey();
+            Set<Permission> granted = permissions.getOrDefault(name, Set.of());
+            check(!granted.isEmpty(), name, "may do nothing: add a line " + name + ".permissions = read, write");
+            for (byte[] digest : user.getValue()) {
+                boolean first = distinct.add(HexFormat.of().formatHex(digest));
+                check(first, name, "has a secret that occurs twice in the file");
+                all.add(new Principal(name, granted, prefixes.getOrDefault(name, List.of()), digest));
             }
+        }
+        Set<String> named = new TreeSet<>(permissions.keySet());
+        named.addAll(prefixes.keySet());
+        for (String name : named) {
+            check(digests.containsKey(name), name, "has no secret: add a line " + name + ".secret = ...");
         }
         check(!all.isEmpty(), "the file", "has no secrets, so no client could use the server");
         return List.copyOf(all);
@@ -106,16 +99,14 @@ final class SecretsFile {
         boolean secret = field.equals("secret") || field.equals("sha256");
         check(secret || parts.group("label") == null, key, "must end with ." + field);
         check(!value.isBlank(), key, "is empty");
-        check(
-                !parts.group("user").equals(Authenticator.DEFAULT_USER),
-                key,
-                "names the user that stands for any: choose another name");
-        User user = users.computeIfAbsent(parts.group("user"), any -> new User());
+        String user = parts.group("user");
+        check(!user.equals(Authenticator.DEFAULT_USER), key, "names the user that stands for any: choose another name");
         switch (field) {
-            case "secret" -> user.digests.add(Principal.digest(value.getBytes(UTF_8)));
-            case "sha256" -> user.digests.add(digest(key, value));
-            case "permissions" -> user.permissions = permissions(key, value);
-            default -> user.prefixes = prefixes(key, value);
+            case "permissions" -> permissions.put(user, permissions(key, value));
+            case "prefixes" -> prefixes.put(user, prefixes(key, value));
+            default ->
+                digests.computeIfAbsent(user, any -> new ArrayList<>())
+                        .add(field.equals("secret") ? Principal.digest(value.getBytes(UTF_8)) : digest(key, value));
         }
     }
 

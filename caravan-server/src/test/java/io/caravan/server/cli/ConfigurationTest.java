@@ -133,7 +133,7 @@ class ConfigurationTest {
 
     @Test
     void reportsMissingConfigFile() {
-        assertRejected("there is no file " + directory.resolve("absent"), "--config", directory + "/absent");
+        assertRejected("there is no file '" + directory.resolve("absent"), "--config", directory + "/absent");
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.netty.channel.local.LocalAddress;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,8 +128,8 @@ class SecretsFileTest {
     @Test
     void reportsMissingFile() {
         assertThatThrownBy(() -> Authenticator.ofSecrets(directory.resolve("absent")))
-                .isInstanceOf(IOException.class)
-                .hasMessage("there is no file " + directory.resolve("absent"));
+                .isInstanceOf(NoSuchFileException.class)
+                .hasMessage(directory.resolve("absent").toString());
     }
 
     @Test

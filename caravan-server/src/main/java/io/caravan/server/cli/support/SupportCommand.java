@@ -11,8 +11,8 @@ import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.support.SupportFile.Missing;
 import io.caravan.server.cli.support.SupportFile.Part;
 import io.caravan.server.config.HostPort;
-import io.caravan.server.config.PropertiesFile;
 import io.caravan.server.config.Setting;
+import io.caravan.server.config.UserFiles;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -145,7 +145,7 @@ public final class SupportCommand extends ClientCommand {
         if (config != null) {
             Path from = config;
             part(file, "settings.json", "--config cannot be read, or is not a settings file", () -> {
-                List<Setting> rows = PropertiesFile.read(from).entrySet().stream()
+                List<Setting> rows = UserFiles.properties(from).entrySet().stream()
                         .flatMap(each -> AllowList.setting(each.getKey(), each.getValue(), "file " + from).stream())
                         .toList();
                 file.json("settings.json", "settings in the file of --config", rows);
