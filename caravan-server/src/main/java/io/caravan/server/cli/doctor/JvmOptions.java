@@ -2,7 +2,6 @@ package io.caravan.server.cli.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -11,19 +10,18 @@ import java.util.regex.Pattern;
 public final class JvmOptions {
     private static final String HIDDEN = "(hidden)";
 
-    /** Sizes, numbers, garbage collectors, switches, paths, and system properties that contain no secrets. */
+    /**
+     * Sizes, numbers, garbage collectors, switches, paths, and system properties that contain no secrets, and the names
+     * of options whose values are hidden.
+     */
     private static final Pattern SHOWN = Pattern.compile(
             "-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)|-(server|client|ea|da|esa|dsa)"
                     + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
                     + "|-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*"
                     + "|-D(caravan\\.(log\\.format|progress|warm-up)|(file|stdout|stderr)\\.encoding|java\\.io\\.tmpdir"
-                    + "|java\\.net\\.prefer(IPv4Stack|IPv6Addresses)|user\\.timezone)=.*",
-            Pattern.DOTALL);
-
-    /** Options whose names are shown, but whose values are hidden. */
-    private static final Pattern NAMED = Pattern.compile(
-            "(-D)[^=]+=.*|(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
-                    + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
+                    + "|java\\.net\\.prefer(IPv4Stack|IPv6Addresses)|user\\.timezone)=.*"
+                    + "|(?<name>-D(?=[^=]+=)|(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports|--add-opens"
+                    + "|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)(?=[:=]|$)).*",
             Pattern.DOTALL);
 
     /** Options whose value is the next word. One that names the program ends the JVM options, so it is not here. */
@@ -50,10 +48,10 @@ public final class JvmOptions {
     }
 
     private static String shown(String option) {
-        if (SHOWN.matcher(option).matches()) {
-            return option;
+        Matcher known = SHOWN.matcher(option);
+        if (!known.matches()) {
+            return HIDDEN;
         }
-        Matcher named = NAMED.matcher(option);
-        return named.matches() ? Objects.requireNonNullElse(named.group(1), named.group(2)) + HIDDEN : HIDDEN;
+        return known.group("name") == null ? option : known.group("name") + HIDDEN;
     }
 }

@@ -11,7 +11,6 @@ import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.net.PemPair;
-import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -119,32 +118,36 @@ final class ClusterOptions {
 
     /** Returns the cluster; {@code tls} if clients use TLS, and therefore nodes that forward their requests. */
     Cluster cluster(boolean tls) throws IOException {
+        GroupConfig.Tls peers = peerTls();
         check(
-                Stream.of(cert, key, ca).allMatch(Objects::isNull)
-                        || Stream.of(cert, key, ca).allMatch(Objects::nonNull),
-                "--cluster-cert, --cluster-key and --cluster-ca require each other");
-        check(
-                !tls || ca != null,
+                !tls || peers != null,
                 "--tls-cert in a cluster requires --cluster-cert, --cluster-key and --cluster-ca, because nodes forward"
                         + " requests to each other");
-        if (cert != null && key != null) {
-            PemPair.read(cert, key);
-        }
         return new Cluster(
                 ClusterFile.read(Objects.requireNonNull(file)),
                 Objects.requireNonNull(node),
-                tls ? client() : null,
+                !tls || peers == null
+                        ? null
+                        : SslContextBuilder.forClient()
+                                .trustManager(peers.authority().toFile())
+                                .keyManager(
+                                        peers.certificates().toFile(),
+                                        peers.key().toFile())
+                                .build(),
                 reads == Reads.LINEARIZABLE,
                 InstantSource.system());
     }
 
-    private SslContext client() throws IOException {
-        return SslContextBuilder.forClient()
-                .trustManager(Objects.requireNonNull(ca).toFile())
-                .keyManager(
-                        Objects.requireNonNull(cert).toFile(),
-                        Objects.requireNonNull(key).toFile())
-                .build();
+    private GroupConfig.@Nullable Tls peerTls() throws IOException {
+        if (cert == null || key == null || ca == null) {
+            check(
+                    cert == null && key == null && ca == null,
+                    "--cluster-cert, --cluster-key and --cluster-ca require each other");
+            return null;
+        }
+        GroupConfig.Tls tls = new GroupConfig.Tls(key, cert, ca);
+        PemPair.read(tls.certificates(), tls.key());
+        return tls;
     }
 
     /** Returns the settings of this node's Raft group; {@code data} may contain only the replica and the Raft log. */
@@ -159,9 +162,7 @@ final class ClusterOptions {
                 election,
                 keptLog,
                 firstStart(cluster),
-                cert == null
-                        ? null
-                        : new GroupConfig.Tls(Objects.requireNonNull(key), cert, Objects.requireNonNull(ca)));
+                peerTls());
     }
 
     private GroupConfig.Start firstStart(Cluster cluster) {
