@@ -8,47 +8,31 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.regex.Pattern;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Reports the state of the machine, from the JVM, and from {@code proc} and {@code sys} in this directory. */
 record MachineReport(Path root) {
     private static final String MAIN_CLASS = "io.caravan.server.cli.Main";
 
-    /** The system files to include in the report, each with a pattern for the lines that may be disclosed. */
-    private static final Map<String, Pattern> FILES = files(
-            "(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}",
-            "proc/loadavg proc/sys/vm/dirty_background_ratio proc/sys/vm/dirty_expire_centisecs proc/sys/vm/dirty_ratio"
-                    + " proc/sys/vm/max_map_count proc/sys/vm/overcommit_memory proc/sys/vm/swappiness"
-                    + " sys/fs/cgroup/cpu.max sys/fs/cgroup/memory.current sys/fs/cgroup/memory.high"
-                    + " sys/fs/cgroup/memory.max",
-            "[A-Z][A-Za-z_()]{2,24}: +[0-9]{1,20}( kB)?",
-            "proc/meminfo",
-            "(model name|cpu MHz|cache size|cpu cores)\\s*: [A-Za-z0-9 ()@.,/_+-]{1,80}",
-            "proc/cpuinfo",
-            "(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+",
-            "proc/pressure/cpu proc/pressure/io proc/pressure/memory");
+    private static final List<String> FILES = List.of(("proc/cpuinfo proc/loadavg proc/meminfo proc/pressure/cpu"
+                    + " proc/pressure/io proc/pressure/memory proc/sys/vm/dirty_background_ratio"
+                    + " proc/sys/vm/dirty_expire_centisecs proc/sys/vm/dirty_ratio proc/sys/vm/max_map_count"
+                    + " proc/sys/vm/overcommit_memory proc/sys/vm/swappiness sys/fs/cgroup/cpu.max"
+                    + " sys/fs/cgroup/memory.current sys/fs/cgroup/memory.high sys/fs/cgroup/memory.max")
+            .split(" "));
 
-    private static final Map<String, Pattern> PROCESS_FILES = files(
-            "Max [a-z ]{4,24} +(unlimited|[0-9]{1,20}) +(unlimited|[0-9]{1,20}) *[a-z]{0,12} *",
-            "limits",
-            "(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+[0-9]{1,20}( kB)?",
-            "status");
-
-    private static Map<String, Pattern> files(String... patternsAndNames) {
-        Map<String, Pattern> files = new TreeMap<>();
-        for (int i = 0; i < patternsAndNames.length; i += 2) {
-            Pattern pattern = Pattern.compile(patternsAndNames[i]);
-            List.of(patternsAndNames[i + 1].split(" ")).forEach(name -> files.put(name, pattern));
-        }
-        return files;
-    }
+    /** The lines of these files, and of the limits and the status of a process, that may be disclosed. */
+    private static final Predicate<String> LINE = AllowList.matching("(max|[0-9.]{1,24})([ /](max|[0-9.]{1,24})){0,6}"
+            + "|[A-Z][A-Za-z_()]{2,24}: +[0-9]{1,20}( kB)?"
+            + "|(model name|cpu MHz|cache size|cpu cores)\\s*: [A-Za-z0-9 ()@.,/_+-]{1,80}"
+            + "|(some|full) avg10=[0-9.]+ avg60=[0-9.]+ avg300=[0-9.]+ total=[0-9]+"
+            + "|Max [a-z ]{4,24} +(unlimited|[0-9]{1,20}) +(unlimited|[0-9]{1,20}) *[a-z]{0,12} *"
+            + "|(Vm[A-Za-z]{2,4}|Rss[A-Za-z]{3,5}|Threads|FDSize|(non)?voluntary_ctxt_switches):\\s+[0-9]{1,20}( kB)?");
 
     /** Adds the state of the machine, and the findings of {@code caravan doctor} that need no write. */
     void report(SupportFile file, @Nullable Path directory, long connections) {
-        file.text("machine/linux.txt", "lines of /proc and /sys", lines(FILES, root, "/"));
+        file.text("machine/linux.txt", "lines of /proc and /sys", lines(root, "/", FILES));
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).run(connections));
         if (directory != null) {
             findings.addAll(new DiskChecks(root, directory).run(false));
@@ -74,7 +58,7 @@ record MachineReport(Path root) {
                     MachineChecks.systemFile(directory.resolve("cmdline")).split("\0"));
             if (words.contains(MAIN_CLASS)) {
                 return "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n"
-                        + lines(PROCESS_FILES, directory, "");
+                        + lines(directory, "", List.of("limits", "status"));
             }
         } catch (IOException notThere) {
             // The server is probably on another machine.
@@ -82,21 +66,21 @@ record MachineReport(Path root) {
         return "this machine has no process of the server that this user may read\n";
     }
 
-    private static String lines(Map<String, Pattern> files, Path directory, String prefix) {
+    private static String lines(Path directory, String prefix, List<String> files) {
         StringBuilder text = new StringBuilder();
-        files.forEach((name, pattern) -> {
+        for (String name : files) {
+            text.append(prefix).append(name);
             try {
-                List<String> lines = MachineChecks.systemFile(directory.resolve(name))
-                        .lines()
+                String content = MachineChecks.systemFile(directory.resolve(name));
+                text.append('\n');
+                content.lines()
                         .distinct()
-                        .filter(pattern.asMatchPredicate())
-                        .toList();
-                text.append(prefix).append(name).append('\n');
-                lines.forEach(line -> text.append("    ").append(line).append('\n'));
+                        .filter(LINE)
+                        .forEach(line -> text.append("    ").append(line).append('\n'));
             } catch (IOException notThere) {
-                text.append(prefix).append(name).append(" does not exist\n");
+                text.append(" does not exist\n");
             }
-        });
+        }
         return text.toString();
     }
 }
