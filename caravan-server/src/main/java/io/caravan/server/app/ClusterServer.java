@@ -106,7 +106,6 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         guarded(TIMEOUT, Server::follow);
     }
 
-    /** Starts a new server as a leader or as a follower. */
     @FunctionalInterface
     private interface Role {
         void begin(Server server) throws IOException;

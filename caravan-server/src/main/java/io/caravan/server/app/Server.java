@@ -237,7 +237,6 @@ public final class Server implements AutoCloseable {
         return Objects.requireNonNull(httpAddress);
     }
 
-    /** Returns the network that all listeners share. */
     public Network network() {
         return network;
     }

@@ -15,7 +15,6 @@ public final class Shutdown implements Runnable {
     private final CountDownLatch begun = new CountDownLatch(1);
     private volatile boolean failed;
 
-    /** The action that stops the server. */
     @FunctionalInterface
     public interface Work {
         /** Stops the server within a limit for clients, and one for clients and archive together. */

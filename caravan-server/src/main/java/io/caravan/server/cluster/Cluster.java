@@ -102,7 +102,6 @@ public final class Cluster {
         return id;
     }
 
-    /** Returns the group of this node. */
     public GroupView group() {
         return own;
     }
@@ -112,7 +111,6 @@ public final class Cluster {
         return groups;
     }
 
-    /** Returns the group to which a slot belongs. */
     public GroupView group(int slot) {
         return own.slots().contains(slot)
                 ? own
@@ -173,7 +171,6 @@ public final class Cluster {
         return own.leader();
     }
 
-    /** Returns the current time of this view's clock. */
     public Instant now() {
         return clock.instant();
     }
@@ -299,7 +296,6 @@ public final class Cluster {
         }
     }
 
-    /** Whether this node is prevented from leading. */
     public boolean drained() {
         GroupMember here = member;
         return here != null && here.drained();

@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster as seen by one of its nodes, for operators. */
 public record ClusterStatus(
         String id,
         String slots,

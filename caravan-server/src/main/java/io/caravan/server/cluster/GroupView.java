@@ -54,7 +54,6 @@ public abstract class GroupView {
         return known != null ? known : nodesExcept(self).stream().findFirst().orElse(self);
     }
 
-    /** Returns all nodes of the group except the given one. */
     public List<ClusterNode> nodesExcept(ClusterNode one) {
         return nodes().stream().filter(node -> !node.equals(one)).toList();
     }
@@ -69,7 +68,6 @@ public abstract class GroupView {
         return seenSince;
     }
 
-    /** Returns the time since {@link #leader()} last changed. */
     public Duration unchangedFor() {
         return Duration.between(since(), clock.instant());
     }

@@ -35,7 +35,6 @@ public final class UserFiles {
         return Files.newBufferedReader(file);
     }
 
-    /** Returns the size of a file in bytes. */
     public static long size(Path file) throws IOException {
         requireFile(file);
         return Files.size(file);

@@ -158,7 +158,6 @@ public final class Authenticator implements FileWatch.Reloadable {
         }
     }
 
-    /** Returns the number of times that clients have presented a wrong secret. */
     public long failures() {
         return failures.sum();
     }

@@ -60,7 +60,6 @@ public final class Principal {
         return name;
     }
 
-    /** Whether the principal has a permission for this document. */
     public boolean may(Permission permission, DocumentName document) {
         if (!may(permission)) {
             return false;

@@ -46,7 +46,6 @@ final class SecretsFile {
         this.file = file;
     }
 
-    /** Returns the principals of the secrets in a file. */
     static List<Principal> read(Path file) throws IOException {
         return new SecretsFile(file).principals();
     }

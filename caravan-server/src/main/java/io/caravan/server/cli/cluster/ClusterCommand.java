@@ -190,7 +190,6 @@ public final class ClusterCommand {
         }
     }
 
-    /** The base class of commands that change a cluster's members. */
     private abstract static class Membership extends ClientCommand {
         /**
          * Prints the planned change, which adds this number of members, applies it, and prints the resulting members.

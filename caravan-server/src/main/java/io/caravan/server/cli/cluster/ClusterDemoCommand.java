@@ -185,7 +185,6 @@ final class ClusterDemoCommand extends CliCommand {
         return process;
     }
 
-    /** Stops all nodes; called on another thread. */
     private void stop() {
         stop.countDown();
         nodes.forEach(Process::destroy);

@@ -65,7 +65,6 @@ public record MachineChecks(Path root) {
         return openFiles - Math.max(LEAST_FILES_OF_ITS_OWN, Math.min(FILES_OF_ITS_OWN, openFiles / 2));
     }
 
-    /** Returns the limit on open files that this number of connections needs. */
     public static long filesFor(long connections) {
         return connections + FILES_OF_ITS_OWN;
     }

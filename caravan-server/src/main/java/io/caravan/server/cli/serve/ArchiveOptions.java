@@ -148,7 +148,6 @@ final class ArchiveOptions {
             description = "Number of documents that a drill restores, from 1 to 1000000.")
     private int drillSample;
 
-    /** Returns the settings for automatic restores: hydration and drills. */
     RestoreConfig restore(StoreConfig store) {
         check(
                 drillSample >= 1 && drillSample <= MAX_DRILL_SAMPLE,

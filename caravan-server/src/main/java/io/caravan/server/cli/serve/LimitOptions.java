@@ -85,12 +85,10 @@ final class LimitOptions {
                     + " least 1s, or off.")
     private Duration heartbeat;
 
-    /** Returns the time between heartbeat comments in event streams, or zero if there are none. */
     Duration heartbeat() {
         return heartbeat;
     }
 
-    /** Returns the limits for all listeners. */
     NetworkLimits network(StoreConfig store) {
         long request = ServerConfig.respLimits(store).maxRequestBytes();
         NetworkLimits defaults = NetworkLimits.defaults();

@@ -93,7 +93,6 @@ final class ListenOptions {
                         + " --cluster-cert, --cluster-key and --cluster-ca, or --insecure if the network is trusted");
     }
 
-    /** Returns the network settings. */
     NetworkConfig network(NetworkLimits limits, @Nullable Tls tls) {
         return new NetworkConfig(transport(), loops > 0 ? loops : NetworkConfig.defaultLoops(), limits, tls);
     }

@@ -71,7 +71,6 @@ final class SecurityOptions {
                     + " the hosts of --allow-origin, and IP addresses unless --http is a loopback address.")
     private List<String> allowedHosts = List.of();
 
-    /** Returns the configuration with the allowed origins and host names. */
     HttpConfig allow(HttpConfig http) {
         return http.withAllowed(allowedOrigins, allowedHosts);
     }

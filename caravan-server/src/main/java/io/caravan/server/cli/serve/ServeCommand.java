@@ -254,7 +254,6 @@ public final class ServeCommand extends SettingsCommand {
                 () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
     }
 
-    /** Logs the most important settings. */
     private static void logSettings(ServerConfig config) {
         boolean tls = config.network().tls() != null;
         boolean authenticated = config.authenticator().required();

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options for the store. */
 final class StoreOptions {
     /** The lowest value allowed for the maximum value length, so that the catalog's entries always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
@@ -92,12 +91,10 @@ final class StoreOptions {
                         + "', which may contain only the store: name another directory");
     }
 
-    /** Returns the store's settings. */
     StoreConfig config() {
         return config(data, durability);
     }
 
-    /** Returns the number of shards of the store. */
     int groups() {
         check(
                 groups >= 1 && groups <= Shards.MAX_SHARDS,
@@ -118,7 +115,6 @@ final class StoreOptions {
         return data;
     }
 
-    /** Returns the durability that a write reaches before it is acknowledged. */
     Durability durability() {
         return durability;
     }

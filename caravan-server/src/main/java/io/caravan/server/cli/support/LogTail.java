@@ -255,7 +255,6 @@ final class LogTail {
             return texts;
         }
 
-        /** Returns the templates of messages with arguments. */
         Set<String> templates() {
             return byLogger.values().stream()
                     .flatMap(Set::stream)

@@ -44,7 +44,6 @@ final class ServerReport {
 
     private record SlowCommand(long atSeconds, long micros, String command, int words) {}
 
-    /** Extracts the part of a response that may be disclosed. */
     private interface Showing {
         Object of(String body) throws IOException;
     }
@@ -59,7 +58,6 @@ final class ServerReport {
         return "[a-z0-9_]{1,80}(?:\\{(?:" + label + "(?:,|(?=})))" + "{0,16}})?";
     }
 
-    /** Adds the data that the server offers over RESP. */
     void overResp(ServerConnection.Connector server) {
         try (ServerConnection connection = server.connect()) {
             info = connection.info();
@@ -114,7 +112,6 @@ final class ServerReport {
         return word instanceof byte[] bytes ? new String(bytes, UTF_8).toLowerCase(Locale.ROOT) : "";
     }
 
-    /** Adds the pages that the server offers over HTTP. */
     void overHttp(ConnectionOptions options, int port) {
         try {
             StatusClient pages = options.pages(port);
@@ -179,7 +176,6 @@ final class ServerReport {
                         : String.valueOf(problem.getMessage()));
     }
 
-    /** Returns the status of the server; empty if the server did not report it. */
     ServerInfo info() {
         return info;
     }

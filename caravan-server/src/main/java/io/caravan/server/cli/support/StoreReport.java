@@ -133,7 +133,6 @@ final class StoreReport {
         }
     }
 
-    /** Returns the location of a fault, without its message. */
     private static Map<String, ?> fault(CaravanException fault) {
         String problem = fault.getClass().getSimpleName();
         return fault instanceof CorruptStoreException damage
