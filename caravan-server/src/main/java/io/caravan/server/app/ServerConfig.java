@@ -6,7 +6,7 @@ import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.RestoreService.RestoreConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.protocol.http.HttpConfig;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import io.caravan.server.security.Authenticator;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;

@@ -8,7 +8,7 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.resp.RespClient;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import io.caravan.testing.Eventually;
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;

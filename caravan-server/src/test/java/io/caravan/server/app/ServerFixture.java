@@ -4,7 +4,7 @@ import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -9,7 +9,7 @@ import io.caravan.ShardedStore;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.protocol.http.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -8,7 +8,7 @@ import io.caravan.ListStore;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.protocol.http.HttpConfig;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;

@@ -5,7 +5,7 @@ import io.caravan.fuzz.FuzzTarget;
 import io.caravan.server.archive.format.ManifestTarget;
 import io.caravan.server.archive.format.SnapshotTarget;
 import io.caravan.server.protocol.http.HttpTarget;
-import io.caravan.server.protocol.resp.codec.RequestTarget;
+import io.caravan.server.protocol.resp.RequestTarget;
 import java.util.List;
 import org.junit.jupiter.params.provider.MethodSource;
 

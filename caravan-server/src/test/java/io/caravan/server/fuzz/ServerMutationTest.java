@@ -5,7 +5,7 @@ import io.caravan.fuzz.MutationPass;
 import io.caravan.server.archive.format.ManifestTarget;
 import io.caravan.server.archive.format.SnapshotTarget;
 import io.caravan.server.protocol.http.HttpTarget;
-import io.caravan.server.protocol.resp.codec.RequestTarget;
+import io.caravan.server.protocol.resp.RequestTarget;
 import io.caravan.testing.Rounds;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;

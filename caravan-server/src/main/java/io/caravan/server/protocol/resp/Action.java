@@ -1,50 +1,78 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
+import java.util.Collection;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The operation that a command performs. The type of the operation determines the threads on which it runs. */
-public sealed interface Action {
+sealed interface Action {
 
     /** Replies immediately, on the event loop. */
     @FunctionalInterface
     non-sealed interface Immediate extends Action {
         Reply run(Session session, Command command);
+
+        /** Returns a read that replies in a single turn. */
+        default Read inOneTurn() {
+            return place -> () -> {
+                // Earlier reads may have waited for a long time.
+                place.session.requireStillKnown();
+                place.complete(run(place.session, place.command()));
+                return true;
+            };
+        }
     }
 
-    /** Writes to documents. The write is applied immediately, and acknowledged when it is durable. */
+    /**
+     * Writes to documents, atomically by itself or together with the other writes of a transaction. The write is
+     * applied immediately, and acknowledged when it is durable.
+     */
     @FunctionalInterface
     non-sealed interface Write extends Action {
         /**
          * Parses the command without access to documents. An exception becomes the error reply. Called once for each
          * command, when the store has space.
+         *
+         * @param names the documents that the command names
+         * @return makes the changes within a write to at least these documents, and returns the reply. May be called
+         *     several times; only the last call takes effect
          */
-        Change prepare(Session session, Command command);
+        Function<DocumentEdits, Reply> prepare(Session session, Command command, Collection<DocumentName> names);
     }
 
-    /** Reads from the store on a reading thread, in a single turn. */
+    /** Writes to the only document that the command names. */
     @FunctionalInterface
-    non-sealed interface Read extends Action {
-        Reply run(Session session, Command command);
+    interface Edit {
+        Function<EditedDocument, Reply> prepare(Session session, Command command);
+
+        default Write toWrite() {
+            return (session, command, names) -> {
+                DocumentName name = names.iterator().next();
+                Function<EditedDocument, Reply> change = prepare(session, command);
+                return edits -> change.apply(edits.document(name));
+            };
+        }
     }
 
     /** Reads from the store on reading threads, in several turns if the read must wait. */
     @FunctionalInterface
-    non-sealed interface Stream extends Action {
-        ResumableRead start(Command command, ResumableRead.Context context);
+    non-sealed interface Read extends Action {
+        ResumableRead start(PendingReply place);
     }
 
-    /** Reads the state of documents, but no values, in the store or in a transaction. */
+    /** Reads the state of a document, but no values, in the store or in a transaction. */
     @FunctionalInterface
     interface Lookup {
         /**
-         * Returns the reply to the command. The function finds a document, or returns null if it does not exist; it
-         * throws {@link io.caravan.server.document.DocumentException} if the document is not visible.
+         * Returns the reply. The supplier returns null if the document does not exist, and throws {@link
+         * io.caravan.server.document.DocumentException} if the document is not visible.
          */
-        Reply reply(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
+        Reply reply(Supplier<@Nullable DocumentInfo> document);
     }
 }

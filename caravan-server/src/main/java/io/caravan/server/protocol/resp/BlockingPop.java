@@ -9,13 +9,15 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.protocol.resp.CommandSpec.Keys;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -32,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockingPop implements ResumableRead {
     /** The positions of the names: all words except the first and the last. */
-    static final Keys KEYS = new Keys(1, -2, 1);
+    static final Keys KEYS = new Keys(1, -2);
     /** Approximate memory that a place in the queue for a name takes in addition to the name. */
     private static final int PLACE_BYTES = 448;
     /** Maximum number of names in one command. */
@@ -46,10 +48,11 @@ final class BlockingPop implements ResumableRead {
     /** Format of a timeout in seconds, up to about 30 years. */
     private static final Pattern TIMEOUT = Pattern.compile("-?(?=[.]?[0-9])[0-9]{0,9}([.][0-9]{0,20})?");
 
-    private final PopCommands commands;
+    private final ListCommands commands;
     private final DocumentService documents;
+    private final PopQueues queues;
     private final Session session;
-    private final ResumableRead.Context context;
+    private final PendingReply place;
     private final EventLoop loop;
     private final List<DocumentName> names;
     private final long timeoutMillis;
@@ -67,14 +70,15 @@ final class BlockingPop implements ResumableRead {
     /** Whether the wait has begun. Used on the event loop. */
     private boolean begun;
 
-    BlockingPop(PopCommands commands, Command command, ResumableRead.Context context) {
+    BlockingPop(ListCommands commands, PendingReply place) {
         this.commands = commands;
         this.documents = commands.documents();
-        this.session = context.session();
-        this.context = context;
+        this.queues = commands.pops();
+        this.session = place.session;
+        this.place = place;
         this.loop = session.channel.eventLoop();
-        this.timeoutMillis = timeoutMillis(command);
-        this.names = names(command);
+        this.timeoutMillis = timeoutMillis(place.command());
+        this.names = names(place.command());
         this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
     }
 
@@ -84,9 +88,7 @@ final class BlockingPop implements ResumableRead {
         if (words > MAX_NAMES) {
             throw new CommandException("ERR BLPOP accepts at most " + MAX_NAMES + " names, not " + words);
         }
-        LinkedHashSet<DocumentName> names = new LinkedHashSet<>();
-        KEYS.of(command).forEach(name -> names.add(DocumentName.of(name)));
-        return List.copyOf(names);
+        return KEYS.of(command).stream().map(DocumentName::of).distinct().toList();
     }
 
     /** Returns the timeout of the command; 0 means no timeout. */
@@ -109,36 +111,24 @@ final class BlockingPop implements ResumableRead {
         }
         session.requireStillKnown();
         documents.requireOneGroup(names);
-        fetch();
-        join();
-        return turn();
-    }
-
-    private void join() {
-        long bytes = 0;
-        for (DocumentName name : names) {
-            bytes += PLACE_BYTES + name.toBytes().length;
-        }
-        if (!session.memory.reserveWait(bytes)) {
+        // As a read does, fetch the documents that only the archive has, until a document with a value is found.
+        names.stream()
+                .filter(name -> KeyExistence.of(() -> documents.find(name)) != null)
+                .findFirst();
+        placesBytes = names.stream()
+                .mapToLong(name -> PLACE_BYTES + name.toBytes().length)
+                .sum();
+        if (!session.memory.reserveWait(placesBytes)) {
             throw new CommandException("ERR the memory for waiting clients is used up, by this connection or by all"
                     + " connections; try again later, or with fewer names");
         }
-        placesBytes = bytes;
         try {
-            commands.queues().join(names, waiter);
+            queues.join(names, waiter);
         } catch (CommandException rejected) {
-            session.memory.releaseWait(bytes);
+            session.memory.releaseWait(placesBytes);
             throw rejected;
         }
-    }
-
-    /** Fetches the documents that only the archive has, as a read does, until a document with a value is found. */
-    private void fetch() {
-        for (DocumentName name : names) {
-            if (KeyExistence.of(() -> documents.find(name)) != null) {
-                return;
-            }
-        }
+        return turn();
     }
 
     /** Checks the documents once. Returns true if the reply is complete or will be completed without another check. */
@@ -166,7 +156,7 @@ final class BlockingPop implements ResumableRead {
 
     /** Returns the documents from which this command may remove a value, because it is the first waiter. */
     private List<DocumentName> first() {
-        return commands.queues().first(names, waiter);
+        return queues.first(names, waiter);
     }
 
     private boolean check() {
@@ -174,7 +164,7 @@ final class BlockingPop implements ResumableRead {
         throwRejection();
         Reply end = session.channel.isActive() ? over : UNBLOCKED;
         if (end != null) {
-            context.place().complete(end);
+            place.complete(end);
             return true;
         }
         List<DocumentName> mine = first();
@@ -191,7 +181,7 @@ final class BlockingPop implements ResumableRead {
             documents.writeWaiting(mine, attempt::take, new Prefetch(commands.maxBytes()), attempt);
         } catch (NotWritableException taken) {
             // Other writes have taken the space.
-            context.place().hold(0);
+            place.hold(0);
             documents.onWritable(mine, loop, true, session.waiting.add(this::wake));
             return false;
         }
@@ -232,13 +222,13 @@ final class BlockingPop implements ResumableRead {
                 return;
             }
         } catch (RuntimeException problem) {
-            context.place().complete(Errors.reply(problem));
+            place.complete(Errors.reply(problem));
         } catch (Error broken) {
             session.channel.close();
             throw broken;
         }
         replied = true;
-        context.wake().run();
+        place.wake();
     }
 
     /** Prevents further attempts, and ends the wait. Called on the event loop. */
@@ -251,7 +241,7 @@ final class BlockingPop implements ResumableRead {
     private void leave() {
         session.onEnding(null);
         session.memory.releaseWait(placesBytes);
-        commands.queues().leave(names, waiter);
+        queues.leave(names, waiter);
     }
 
     /** A write that removes and returns a value, if a value still exists and the client is still connected. */
@@ -269,26 +259,86 @@ final class BlockingPop implements ResumableRead {
          */
         boolean take(DocumentEdits edits) {
             boolean gone = over != null || !session.channel.isActive();
-            taken = gone ? null : PopCommands.takeFirst(mine, edits);
-            context.place().hold(taken == null ? 0 : taken.heldBytes());
+            taken = gone ? null : ListCommands.takeFirst(mine, edits);
+            place.hold(taken == null ? 0 : taken.heldBytes());
             return taken != null;
         }
 
         @Override
         public void success(Boolean took) {
             if (taken != null) {
-                context.place().complete(taken);
+                place.complete(taken);
             }
         }
 
         @Override
         public void failure(RuntimeException problem) {
             if (taken != null) {
-                context.place().complete(Errors.reply(problem));
+                place.complete(Errors.reply(problem));
             } else {
                 rejected = problem;
                 wake();
             }
+        }
+    }
+
+    /**
+     * Queues the waiters for the values of each document, in order of arrival. Only the first waiter in a queue may take
+     * values of the document. A waiter that becomes the first in a queue is woken. Thread-safe.
+     */
+    static final class PopQueues {
+        /** Maximum total number of names for which clients may wait. A name counts once for each waiter. */
+        static final int MAX_PLACES = 65_536;
+
+        private final Map<DocumentName, LinkedHashSet<Runnable>> queues = new HashMap<>();
+        private int places;
+
+        /**
+         * Adds a waiter to the end of the queue of each of these names. It runs, on any thread, when other waiters leave
+         * and it becomes the first of a queue. Throws a {@link CommandException} without adding it if {@link #MAX_PLACES}
+         * would be exceeded.
+         */
+        synchronized void join(Collection<DocumentName> names, Runnable waiter) {
+            if (places + names.size() > MAX_PLACES) {
+                throw new CommandException("ERR clients wait for " + places + " names, and the limit is " + MAX_PLACES
+                        + "; try again later, or with fewer names");
+            }
+            places += names.size();
+            names.forEach(name ->
+                    queues.computeIfAbsent(name, queue -> new LinkedHashSet<>()).add(waiter));
+        }
+
+        synchronized int places() {
+            return places;
+        }
+
+        /** Returns those names for which the waiter is the first in the queue. */
+        synchronized List<DocumentName> first(Collection<DocumentName> names, Runnable waiter) {
+            return names.stream().filter(name -> first(name) == waiter).toList();
+        }
+
+        private @Nullable Runnable first(DocumentName name) {
+            LinkedHashSet<Runnable> queue = queues.get(name);
+            return queue == null ? null : queue.iterator().next();
+        }
+
+        /** Removes the waiter from the queues of these names, and wakes each waiter that becomes the first in a queue. */
+        void leave(Collection<DocumentName> names, Runnable waiter) {
+            Set<Runnable> next = new LinkedHashSet<>();
+            synchronized (this) {
+                for (DocumentName name : names) {
+                    boolean wasFirst = first(name) == waiter;
+                    queues.computeIfPresent(name, (same, queue) -> {
+                        places -= queue.remove(waiter) ? 1 : 0;
+                        return queue.isEmpty() ? null : queue;
+                    });
+                    Runnable first = first(name);
+                    if (wasFirst && first != null) {
+                        next.add(first);
+                    }
+                }
+            }
+            next.forEach(Runnable::run);
         }
     }
 }

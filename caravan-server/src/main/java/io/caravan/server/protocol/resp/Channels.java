@@ -1,19 +1,20 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.security.Permission;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends published messages to the subscribers of channels and patterns. A message is sent to the clients that are
  * subscribed when it is published, and is not stored. Thread-safe.
  */
-public final class Channels {
+final class Channels {
     /** Maximum total number of subscriptions of all clients to channels and patterns. */
     static final int MAX_SUBSCRIPTIONS = 262_144;
     /**
@@ -28,8 +29,42 @@ public final class Channels {
     private final AtomicInteger patternBytes = new AtomicInteger();
     private final LongAdder closed = new LongAdder();
 
+    /** The target of a subscription: a channel, which has a name, or all channels that match a pattern. */
+    record Topic(@Nullable DocumentName name, @Nullable Glob pattern) {
+        static Topic of(byte[] word, boolean isPattern) {
+            return isPattern ? new Topic(null, new Glob(word)) : new Topic(DocumentName.of(word), null);
+        }
+
+        boolean isPattern() {
+            return pattern != null;
+        }
+
+        byte[] toBytes() {
+            return pattern == null ? Objects.requireNonNull(name).toBytes() : pattern.toBytes();
+        }
+
+        /** Returns the length of the pattern; 0 for a channel. */
+        int patternBytes() {
+            return pattern == null ? 0 : pattern.length();
+        }
+
+        /** Returns the approximate memory that a subscription takes, in bytes. */
+        long heldBytes() {
+            return isPattern() ? 4 * 1024 : 448 + toBytes().length;
+        }
+
+        /** Throws unless the user may read the channel, or all channels that the pattern can match. */
+        void requireReadable(Session session) {
+            if (pattern == null) {
+                session.require(Permission.READ, Objects.requireNonNull(name));
+            } else {
+                session.requireAll(Permission.READ, pattern);
+            }
+        }
+    }
+
     private Map<Topic, Set<Subscriber>> subscribers(Topic topic) {
-        return topic instanceof Topic.Named ? named : matching;
+        return topic.isPattern() ? matching : named;
     }
 
     /**
@@ -38,7 +73,6 @@ public final class Channels {
      */
     void add(Topic topic, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");
-        boolean added = false;
         try {
             subscribers(topic).compute(topic, (same, others) -> {
                 if (others == null) {
@@ -48,11 +82,9 @@ public final class Channels {
                 all.add(subscriber);
                 return all;
             });
-            added = true;
-        } finally {
-            if (!added) {
-                subscriptions.decrementAndGet();
-            }
+        } catch (CommandException rejected) {
+            subscriptions.decrementAndGet();
+            throw rejected;
         }
     }
 
@@ -80,11 +112,11 @@ public final class Channels {
      * Sends a message to the subscribers of a channel, once for each matching subscription. Returns the number of
      * messages sent.
      */
-    public int publish(DocumentName channel, byte[] message) {
+    int publish(DocumentName channel, byte[] message) {
         byte[] name = channel.toBytes();
-        int receivers = send(new Topic.Named(channel), channel, Reply.Array.push("message", name, message));
+        int receivers = send(new Topic(channel, null), channel, Reply.Array.push("message", name, message));
         for (Topic topic : matching.keySet()) {
-            if (topic instanceof Topic.Matching matches && matches.pattern().matches(name)) {
+            if (Objects.requireNonNull(topic.pattern()).matches(name)) {
                 receivers += send(topic, channel, Reply.Array.push("pmessage", topic.toBytes(), name, message));
             }
         }
@@ -103,12 +135,12 @@ public final class Channels {
         return receivers;
     }
 
-    public int subscriptions() {
+    int subscriptions() {
         return subscriptions.get();
     }
 
     /** Returns the number of connections closed because their clients were too far behind in receiving messages. */
-    public long closed() {
+    long closed() {
         return closed.sum();
     }
 }

@@ -13,75 +13,61 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The cluster commands of Redis, with which clients find the leaders, and the commands that transfer leadership or
  * change the membership of the cluster.
  */
-public record ClusterCommands(Cluster cluster, DocumentService documents) {
+record ClusterCommands(Cluster cluster, DocumentService documents) {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
     private static final int PAGE_DOCUMENTS = 1_000;
 
-    public List<CommandSpec> all() {
-        Subcommands subcommands = new Subcommands("CLUSTER")
-                .add("COUNTKEYSINSLOT", "slot", 1, 1, this::countInSlot)
-                .add("INFO", "", 0, 0, (session, command) -> info())
-                .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
-                .add("MYID", "", 0, 0, (session, command) -> id(cluster.group(), cluster.self()))
-                .add("NODES", "", 0, 0, (session, command) -> nodes())
-                .add("SHARDS", "", 0, 0, (session, command) -> shards())
-                .add("SLOTS", "", 0, 0, (session, command) -> slots());
-        Subcommands changes = new Subcommands("CARAVAN.CLUSTER")
+    List<CommandSpec> all() {
+        Subcommands changes = new Subcommands()
+                .add("ADD node peer resp http", 4, (session, command) -> change(null, node(command, 2)))
+                .add("REMOVE node", 1, (session, command) -> change(command.shortText(2), null))
                 .add(
-                        "ADD",
-                        "node peer resp http",
-                        4,
-                        4,
-                        change(command -> cluster.changeMembers(null, node(command, 2)), this::nodeIds))
-                .add(
-                        "REMOVE",
-                        "node",
-                        1,
-                        1,
-                        change(command -> cluster.changeMembers(command.shortText(2), null), this::nodeIds))
-                .add(
-                        "REPLACE",
-                        "old node peer resp http",
+                        "REPLACE old node peer resp http",
                         5,
-                        5,
-                        change(command -> cluster.changeMembers(command.shortText(2), node(command, 3)), this::nodeIds))
+                        (session, command) -> change(command.shortText(2), node(command, 3)))
                 .add(
-                        "TRANSFER",
-                        "node",
+                        "TRANSFER node",
                         1,
-                        1,
-                        change(command -> cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT), () -> Reply.OK))
-                .add("DRAIN", "ON|OFF", 1, 1, change(this::drain, () -> Reply.OK));
+                        (session, command) -> changed(() -> cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT)))
+                .add("DRAIN ON|OFF", 1, (session, command) -> drain(command));
+        Action.Immediate ok = (session, command) -> Reply.OK;
         return List.of(
                 server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
-                        .waiting(subcommands::run),
+                        .waiting(new Subcommands()
+                                .add("COUNTKEYSINSLOT slot", 1, this::countInSlot)
+                                .add("INFO", 0, (session, command) -> info())
+                                .add(
+                                        "KEYSLOT key",
+                                        1,
+                                        (session, command) -> new Reply.Number(Slots.of(command.word(2))))
+                                .add("MYID", 0, (session, command) -> id(cluster.group(), cluster.self()))
+                                .add("NODES", 0, (session, command) -> nodes())
+                                .add("SHARDS", 0, (session, command) -> shards())
+                                .add("SLOTS", 0, (session, command) -> slots())),
                 server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
                         .immediate((session, command) -> role()),
                 connection("READONLY", 1, "Returns OK; reads run on the leader.")
-                        .immediate((session, command) -> Reply.OK),
+                        .immediate(ok),
                 connection("READWRITE", 1, "Returns OK; reads run on the leader.")
-                        .immediate((session, command) -> Reply.OK),
-                connection("ASKING", 1, "Returns OK; slots never move.").immediate((session, command) -> Reply.OK),
+                        .immediate(ok),
+                connection("ASKING", 1, "Returns OK; slots never move.").immediate(ok),
                 server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
                         .access(Access.ADMIN)
-                        .waitingInTurns((command, context) -> change(changes, command, context)));
+                        .waitingInTurns(place -> apart(changes, place)));
     }
 
     /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */
@@ -133,7 +119,7 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
         List<Reply> nodes = new ArrayList<>();
         for (ClusterNode node : group.nodes()) {
             boolean leads = node.equals(owner);
-            nodes.add(Reply.Fields.of(
+            nodes.add(Reply.map(
                     "id", id(group, node),
                     "port", node.resp().port(),
                     "ip", node.resp().host(),
@@ -142,22 +128,19 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                     "replication-offset", group == cluster.group() ? cluster.committed() : 0,
                     "health", cluster.reachable(node) ? "online" : "failed"));
         }
-        return Reply.Fields.of(
+        return Reply.map(
                 "slots", Reply.Array.of(group.slots().first(), group.slots().last()), "nodes", new Reply.Array(nodes));
     }
 
     /** Returns a line for each node, in the format of {@code CLUSTER NODES} in Redis. */
     private Reply nodes() {
         return new Reply.Verbatim(cluster.groups().stream()
-                .flatMap(group -> lines(group, group.owner()))
+                .flatMap(group -> group.nodes().stream().map(node -> line(group, node)))
                 .collect(Collectors.joining()));
     }
 
-    private Stream<String> lines(GroupView group, ClusterNode owner) {
-        return group.nodes().stream().map(node -> line(group, node, owner));
-    }
-
-    private String line(GroupView group, ClusterNode node, ClusterNode owner) {
+    private String line(GroupView group, ClusterNode node) {
+        ClusterNode owner = group.owner();
         boolean leads = node.equals(owner);
         boolean reachable = cluster.reachable(node);
         String flags = (node.equals(cluster.self()) ? "myself," : "")
@@ -211,47 +194,49 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
 
     /** A change to the cluster's membership or leader. */
     private interface ClusterChange {
-        void make(Command command) throws IOException;
+        void make() throws IOException;
     }
 
-    private static Action.Immediate change(ClusterChange change, Supplier<Reply> reply) {
-        return (session, command) -> {
-            try {
-                change.make(command);
-            } catch (IOException rejected) {
-                throw new CommandException("ERR " + rejected.getMessage());
-            }
-            return reply.get();
-        };
+    private static Reply changed(ClusterChange change) {
+        try {
+            change.make();
+        } catch (IOException rejected) {
+            throw new CommandException("ERR " + rejected.getMessage());
+        }
+        return Reply.OK;
+    }
+
+    /** Removes and adds these nodes, if any. Returns the resulting members. */
+    private Reply change(@Nullable String removed, @Nullable ClusterNode added) {
+        changed(() -> cluster.changeMembers(removed, added));
+        return Reply.map(
+                "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
     }
 
     /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
-    private static ResumableRead change(Subcommands changes, Command command, ResumableRead.Context context) {
-        return new LongOperation<Reply>(
+    private static ResumableRead apart(Subcommands changes, PendingReply place) {
+        return ResumableRead.<Reply>ofOperation(
+                place,
                 outcome -> {
-                    Thread thread = new Thread(
-                            () -> change(changes, context.session(), command, outcome), "caravan-cluster-change");
+                    Thread thread = new Thread(() -> run(changes, place, outcome), "caravan-cluster-change");
                     thread.setDaemon(true);
                     thread.start();
                 },
-                reply -> reply,
-                context);
+                reply -> reply);
     }
 
-    private static void change(Subcommands changes, Session session, Command command, Outcome<Reply> outcome) {
+    private static void run(Subcommands changes, PendingReply place, Outcome<Reply> outcome) {
+        Reply reply;
         try {
-            outcome.success(changes.run(session, command));
+            reply = changes.run(place.session, place.command());
         } catch (RuntimeException rejected) {
             outcome.failure(rejected);
+            return;
         } catch (Error broken) {
             outcome.failure(new IllegalStateException("the change of the cluster failed", broken));
             throw broken;
         }
-    }
-
-    private Reply nodeIds() {
-        return Reply.Fields.of(
-                "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
+        outcome.success(reply);
     }
 
     private static ClusterNode node(Command command, int first) {
@@ -262,11 +247,11 @@ public record ClusterCommands(Cluster cluster, DocumentService documents) {
                 HostPort.parse(command.shortText(first + 3)));
     }
 
-    private void drain(Command command) throws IOException {
+    private Reply drain(Command command) {
         boolean on = command.is(2, "ON");
         if (!on && !command.is(2, "OFF")) {
             throw CommandException.syntax();
         }
-        cluster.drain(on);
+        return changed(() -> cluster.drain(on));
     }
 }

@@ -2,8 +2,6 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,36 +9,38 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command, with the properties that {@code COMMAND} returns in Redis.
- *
- * @param name the name in upper case
- * @param lowerName the name in lower case, for replies and metrics
- * @param arity number of words, including the name; a negative number means at least as many words as its absolute
- *     value
- * @param summary a short description of the effect
- * @param group the command group, as in Redis
- * @param flags the command flags, as in Redis
- * @param keys the positions of the words that are document names
- * @param access the permissions that the command requires
- * @param atOnce whether the command is never queued, but runs immediately even within a transaction
- * @param action the operation
- * @param queued the operation in a transaction; null if the command cannot be queued
+ * A command, with the properties that {@code COMMAND} returns in Redis. The call that sets the operation completes the
+ * spec, which then does not change.
  */
-public record CommandSpec(
-        String name,
-        String lowerName,
-        int arity,
-        String summary,
-        String group,
-        List<String> flags,
-        Keys keys,
-        Access access,
-        boolean atOnce,
-        Action action,
-        Action.@Nullable Write queued) {
+final class CommandSpec {
+    /** Maximum number of documents in one command; limited because a write locks all of them at once. */
+    static final int MAX_NAMES = 16 * 1024;
+
+    /** The name in upper case. */
+    final String name;
+    /** The name in lower case, for replies and metrics. */
+    final String lowerName;
+    /** Number of words, including the name; a negative number means at least as many words as its absolute value. */
+    private final int arity;
+
+    private final String summary;
+    /** The command group, as in Redis. */
+    final String group;
+    /** The command flags, as in Redis. */
+    private final List<String> flags;
+
+    final Keys keys;
+    private Access access = Access.KNOWN;
+    /** Whether the command is never queued, but runs immediately even within a transaction. */
+    boolean atOnce;
+
+    @Nullable
+    Action action;
+    /** The operation in a transaction; null if the command cannot be queued. */
+    Action.@Nullable Write queued;
 
     /** The permissions that a command requires for each document that it names. */
-    public enum Access {
+    enum Access {
         /** No permission; even an unauthenticated client may run the command. */
         FREE,
         /** No permission, but the client must be authenticated. */
@@ -62,59 +62,88 @@ public record CommandSpec(
      *
      * @param first position of the first name; 0 if there are no names
      * @param last position of the last name; -1 stands for the last word
-     * @param step distance between two names
      */
-    public record Keys(int first, int last, int step) {
-        public static final Keys NONE = new Keys(0, 0, 0);
-        public static final Keys FIRST = new Keys(1, 1, 1);
-        public static final Keys ALL = new Keys(1, -1, 1);
+    record Keys(int first, int last) {
+        static final Keys NONE = new Keys(0, 0);
+        static final Keys FIRST = new Keys(1, 1);
+        static final Keys SECOND = new Keys(2, 2);
+        static final Keys ALL = new Keys(1, -1);
 
         /** Returns the document names among the words of a command. */
-        public List<byte[]> of(Command command) {
-            List<byte[]> names = new ArrayList<>();
+        List<byte[]> of(Command command) {
             int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
-            for (int i = first; i > 0 && i <= end; i += step) {
-                names.add(command.word(i));
-            }
-            return names;
+            return first == 0 || end < first
+                    ? List.of()
+                    : command.wordsFrom(first).subList(0, end - first + 1);
         }
     }
 
+    private CommandSpec(String name, int arity, Keys keys, String flags, String summary, String group) {
+        this.name = name;
+        this.lowerName = name.toLowerCase(Locale.ROOT);
+        this.arity = arity;
+        this.keys = keys;
+        this.summary = summary;
+        this.group = group;
+        this.flags = new ArrayList<>(flags.isEmpty() ? List.of() : List.of(flags.split(" ")));
+    }
+
     /** Starts the spec of a command that concerns the values of documents. The flags are separated by spaces. */
-    public static Builder list(String name, int arity, Keys keys, String flags, String summary) {
-        return new Builder(name, arity, keys, flags, summary, "list");
+    static CommandSpec list(String name, int arity, Keys keys, String flags, String summary) {
+        return new CommandSpec(name, arity, keys, flags, summary, "list");
     }
 
-    public static Builder generic(String name, int arity, Keys keys, String flags, String summary) {
-        return new Builder(name, arity, keys, flags, summary, "generic");
+    static CommandSpec generic(String name, int arity, Keys keys, String flags, String summary) {
+        return new CommandSpec(name, arity, keys, flags, summary, "generic");
     }
 
-    public static Builder connection(String name, int arity, String summary) {
-        return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
+    static CommandSpec connection(String name, int arity, String summary) {
+        return new CommandSpec(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
-    public static Builder server(String name, int arity, Keys keys, String flags, String summary) {
-        return new Builder(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
+    static CommandSpec server(String name, int arity, Keys keys, String flags, String summary) {
+        return new CommandSpec(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }
 
-    public static Builder transactions(String name, int arity, String summary) {
-        return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
+    static CommandSpec transactions(String name, String summary) {
+        return new CommandSpec(name, 1, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
-    public static Builder pubsub(String name, int arity, String summary) {
-        return new Builder(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
+    static CommandSpec pubsub(String name, int arity, String summary) {
+        return new CommandSpec(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
+    }
+
+    Access access() {
+        return access;
+    }
+
+    /** Returns the documents that the command names. Throws a {@link CommandException} if there are too many. */
+    List<DocumentName> names(Command command) {
+        if (keys == Keys.FIRST) {
+            return List.of(command.name());
+        }
+        List<byte[]> words = keys.of(command);
+        requireFewNames(command, words.size(), "documents");
+        return words.stream().map(DocumentName::of).toList();
+    }
+
+    static void requireFewNames(Command command, int names, String what) {
+        if (names > MAX_NAMES) {
+            throw new CommandException("ERR " + command.shortText(0) + " accepts at most " + MAX_NAMES + " " + what
+                    + " at a time; use several commands");
+        }
     }
 
     /**
      * Whether the reply may reveal the contents of documents. On a reading thread, such a command runs only after it
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
-    public boolean readsDocuments() {
+    boolean readsDocuments() {
         return flags.contains("readonly") || keys != Keys.NONE && access.permissions.contains(Permission.READ);
     }
 
     /** Whether the command may wait for as long as its client chooses. */
-    public boolean blocks() {
+    boolean blocks() {
         return flags.contains("blocking");
     }
 
@@ -123,129 +152,94 @@ public record CommandSpec(
     }
 
     /** Returns the description of the command in the reply to {@code COMMAND}. */
-    public Reply describe() {
+    Reply describe() {
         return Reply.Array.of(
                 lowerName,
                 arity,
                 Reply.Array.set(flags.stream().map(Reply.Simple::new).toList()),
                 keys.first(),
                 keys.last(),
-                keys.step());
+                keys == Keys.NONE ? 0 : 1);
     }
 
     /** Returns the description of the command in the reply to {@code COMMAND DOCS}. */
-    public Reply document() {
-        return Reply.Fields.of("summary", summary, "since", "0.1.0", "group", group);
+    Reply document() {
+        return Reply.map("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    /** Builds the spec of a command. The call that sets the operation completes it. */
-    public static final class Builder {
-        private final String name;
-        private final int arity;
-        private final String summary;
-        private final String group;
-        private final Keys keys;
-        private final List<String> flags = new ArrayList<>();
-        private Access access = Access.KNOWN;
-        private boolean atOnce;
-        private Action.@Nullable Write queued;
+    /** Sets the access that the command requires. The default depends on the type of the operation. */
+    CommandSpec access(Access needed) {
+        access = needed;
+        return this;
+    }
 
-        private Builder(String name, int arity, Keys keys, String flags, String summary, String group) {
-            this.name = name;
-            this.arity = arity;
-            this.keys = keys;
-            this.summary = summary;
-            this.group = group;
-            if (!flags.isEmpty()) {
-                this.flags.addAll(List.of(flags.split(" ")));
-            }
-        }
+    CommandSpec atOnce() {
+        atOnce = true;
+        return this;
+    }
 
-        /** Sets the access that the command requires. The default depends on the type of the operation. */
-        public Builder access(Access needed) {
-            access = needed;
-            return this;
-        }
+    /**
+     * Sets the operation that runs if the command is queued in a transaction. A queued read reflects the earlier writes
+     * of the transaction. Null means that the command cannot be queued.
+     */
+    CommandSpec inTransaction(Action.@Nullable Write prepare) {
+        queued = prepare;
+        return this;
+    }
 
-        public Builder atOnce() {
-            atOnce = true;
-            return this;
-        }
+    CommandSpec editInTransaction(Action.Edit edit) {
+        return inTransaction(edit.toWrite());
+    }
 
-        /**
-         * Sets the operation that runs if the command is queued in a transaction. A queued read reflects the earlier
-         * writes of the transaction.
-         */
-        public Builder inTransaction(Action.Write prepare) {
-            queued = prepare;
-            return this;
-        }
+    /** Sets an operation that requires no permission by default, and cannot be queued in a transaction. */
+    private CommandSpec run(Action operation) {
+        action = operation;
+        return this;
+    }
 
-        public CommandSpec immediate(Action.Immediate action) {
-            return build(action);
-        }
+    private CommandSpec run(String flag, Access usual, Action operation) {
+        flags.add(0, flag);
+        access = access == Access.KNOWN ? usual : access;
+        return run(operation);
+    }
 
-        /**
-         * Completes the spec with the write that {@code EXEC} performs; the command requires no permission by default.
-         * The permissions are checked when commands are queued.
-         */
-        public CommandSpec commit(Action.Write action) {
-            return build(action);
-        }
+    CommandSpec immediate(Action.Immediate operation) {
+        return run(operation);
+    }
 
-        public CommandSpec write(Action.Write action) {
-            return inTransaction(action).build("write", Access.WRITE, action);
-        }
+    CommandSpec commit(Action.Write operation) {
+        return run(operation);
+    }
 
-        public CommandSpec read(Action.Read action) {
-            return build("readonly", Access.READ, action);
-        }
+    CommandSpec write(Action.Write operation) {
+        return inTransaction(operation).run("write", Access.WRITE, operation);
+    }
 
-        public CommandSpec stream(Action.Stream action) {
-            return build("readonly", Access.READ, action);
-        }
+    CommandSpec edit(Action.Edit operation) {
+        return write(operation.toWrite());
+    }
 
-        /** Completes the spec with a read of the states of documents; the read can be queued in a transaction. */
-        public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
-            return inTransaction((session, command) -> new Change(
-                            keys.of(command).stream().map(DocumentName::of).toList(),
-                            edits -> lookup.reply(
-                                    command, name -> edits.document(name).info())))
-                    .read((session, command) -> lookup.reply(command, documents::find));
-        }
+    CommandSpec read(Action.Immediate operation) {
+        return stream(operation.inOneTurn());
+    }
 
-        /**
-         * Completes the spec with an operation that may wait, and therefore runs on a reading thread. The operation
-         * requires no permission by default.
-         */
-        public CommandSpec waiting(Action.Read action) {
-            return build(action);
-        }
+    CommandSpec stream(Action.Read operation) {
+        return run("readonly", Access.READ, operation);
+    }
 
-        /** Completes the spec as {@link #waiting} does, but with an operation that runs in several turns. */
-        public CommandSpec waitingInTurns(Action.Stream action) {
-            return build(action);
-        }
+    /** Sets a read of the state of a document; the read can be queued in a transaction. */
+    CommandSpec lookup(DocumentService documents, Action.Lookup operation) {
+        return editInTransaction((session, command) -> document -> operation.reply(document::info))
+                .read((session, command) -> operation.reply(() -> documents.find(command.name())));
+    }
 
-        private CommandSpec build(String flag, Access usual, Action action) {
-            flags.add(0, flag);
-            access = access == Access.KNOWN ? usual : access;
-            return build(action);
-        }
+    /** Sets an operation that may wait, and therefore runs on a reading thread. */
+    CommandSpec waiting(Action.Immediate operation) {
+        return waitingInTurns(operation.inOneTurn());
+    }
 
-        private CommandSpec build(Action action) {
-            return new CommandSpec(
-                    name,
-                    name.toLowerCase(Locale.ROOT),
-                    arity,
-                    summary,
-                    group,
-                    List.copyOf(flags),
-                    keys,
-                    access,
-                    atOnce,
-                    action,
-                    queued);
-        }
+    /** Sets an operation that may wait and runs in several turns. */
+    CommandSpec waitingInTurns(Action.Read operation) {
+        return run(operation);
     }
 }

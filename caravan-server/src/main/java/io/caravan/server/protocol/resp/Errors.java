@@ -14,8 +14,6 @@ import io.caravan.server.backup.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.MovedException;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Converts exceptions to error replies, which consist of a machine-readable prefix and the message of the exception. An
  * unexpected exception is logged, and reported as an internal error.
  */
-public final class Errors {
+final class Errors {
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
 
     private record Row(Class<? extends RuntimeException> type, String prefix) {}
@@ -45,7 +43,7 @@ public final class Errors {
 
     private Errors() {}
 
-    public static Reply.Error reply(RuntimeException problem) {
+    static Reply.Error reply(RuntimeException problem) {
         if (problem instanceof CommandException rejection) {
             return rejection.reply();
         }

@@ -1,9 +1,10 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.protocol.resp.codec.CommandException;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * {@code [^a-c]} one byte outside the set, and a backslash escapes the next byte. For each byte of the text, a match
  * takes one step for every 64 elements of the pattern. Immutable.
  */
-public final class Glob {
+final class Glob {
     /** Maximum length of a pattern; enough for any document name with a backslash before each byte. */
     private static final int MAX_BYTES = 4096;
 
@@ -20,14 +21,14 @@ public final class Glob {
     private volatile @Nullable Automaton automaton;
 
     /** Creates a pattern from bytes, which must not change. Throws a {@link CommandException} if there are too many. */
-    public Glob(byte[] pattern) {
+    Glob(byte[] pattern) {
         if (pattern.length > MAX_BYTES) {
             throw new CommandException("ERR a pattern has at most " + MAX_BYTES + " bytes");
         }
         this.pattern = pattern;
     }
 
-    public boolean matches(byte[] text) {
+    boolean matches(byte[] text) {
         Automaton compiled = automaton;
         if (compiled == null) {
             compiled = new Automaton();
@@ -53,21 +54,25 @@ public final class Glob {
         /** The elements that follow a star. */
         private final long[] starred;
 
+        /** The position in the pattern while it is parsed. */
+        private int at;
+
         Automaton() {
-            int count = 0;
-            for (int in = 0; in < pattern.length; in = next(in)) {
-                count += pattern[in] == '*' ? 0 : 1;
+            List<BitSet> found = new ArrayList<>();
+            BitSet stars = new BitSet();
+            for (at = 0; at < pattern.length; at++) {
+                if (pattern[at] == '*') {
+                    stars.set(found.size());
+                } else {
+                    found.add(element());
+                }
             }
-            elements = count;
+            elements = found.size();
             any = bits();
             starred = bits();
-            int element = 0;
-            for (int in = 0; in < pattern.length; in = next(in)) {
-                if (pattern[in] == '*') {
-                    set(starred, element);
-                } else {
-                    add(in, element++);
-                }
+            stars.stream().forEach(element -> set(starred, element));
+            for (int i = 0; i < elements; i++) {
+                add(i, found.get(i));
             }
         }
 
@@ -79,41 +84,52 @@ public final class Glob {
             bits[bit / Long.SIZE] |= 1L << bit;
         }
 
-        private void add(int in, int element) {
-            if (pattern[in] == '?') {
-                set(any, element);
-            } else if (pattern[in] == '[') {
-                addSet(in, element);
-            } else {
-                addByte(pattern[escaped(in)] & 0xFF, element);
-            }
-        }
-
-        private void addByte(int b, int element) {
-            long[] bits = byByte[b];
-            if (bits == null) {
-                bits = bits();
-                byByte[b] = bits;
-            }
-            set(bits, element);
-        }
-
-        private void addSet(int open, int element) {
+        /**
+         * Returns the bytes that the element at the current position matches, and moves to the last byte of the
+         * element. An unclosed set ends with the pattern, as in Redis.
+         */
+        private BitSet element() {
             BitSet bytes = new BitSet(256);
-            int in = firstOfSet(open);
-            boolean negated = in == open + 2;
-            while (in < pattern.length && pattern[in] != ']') {
-                int from = escaped(in);
-                in = lastOfRange(from);
-                int low = Math.min(pattern[from] & 0xFF, pattern[in] & 0xFF);
-                int high = Math.max(pattern[from] & 0xFF, pattern[in] & 0xFF);
-                bytes.set(low, high + 1);
-                in++;
+            if (pattern[at] == '?') {
+                bytes.set(0, 256);
+            } else if (pattern[at] != '[') {
+                bytes.set(literal());
+            } else {
+                boolean negated = at + 1 < pattern.length && pattern[at + 1] == '^';
+                at += negated ? 1 : 0;
+                while (++at < pattern.length && pattern[at] != ']') {
+                    int from = literal();
+                    boolean range = at + 2 < pattern.length && pattern[at + 1] == '-';
+                    at += range ? 2 : 0;
+                    int to = range ? literal() : from;
+                    bytes.set(Math.min(from, to), Math.max(from, to) + 1);
+                }
+                if (negated) {
+                    bytes.flip(0, 256);
+                }
             }
-            if (negated) {
-                bytes.flip(0, 256);
+            return bytes;
+        }
+
+        /** Returns the byte at the current position or, after a backslash, the next one. */
+        private int literal() {
+            at += pattern[at] == '\\' && at + 1 < pattern.length ? 1 : 0;
+            return pattern[at] & 0xFF;
+        }
+
+        private void add(int element, BitSet bytes) {
+            if (bytes.cardinality() == 256) {
+                set(any, element);
+                return;
             }
-            bytes.stream().forEach(b -> addByte(b, element));
+            bytes.stream().forEach(b -> {
+                long[] bits = byByte[b];
+                if (bits == null) {
+                    bits = bits();
+                    byByte[b] = bits;
+                }
+                set(bits, element);
+            });
         }
 
         boolean matches(byte[] text) {
@@ -149,49 +165,18 @@ public final class Glob {
         return pattern.length;
     }
 
-    public byte[] toBytes() {
+    byte[] toBytes() {
         return pattern.clone();
     }
 
     /** Returns the fixed beginning of the pattern, with which every match starts. */
     byte[] beginning() {
         ByteArrayOutputStream beginning = new ByteArrayOutputStream(pattern.length);
-        for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in = next(in)) {
-            beginning.write(pattern[escaped(in)]);
+        for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in++) {
+            in += pattern[in] == '\\' && in + 1 < pattern.length ? 1 : 0;
+            beginning.write(pattern[in]);
         }
         return beginning.toByteArray();
-    }
-
-    /**
-     * Returns the position after a backslash at the given position, or the given position if it contains no backslash.
-     */
-    private int escaped(int in) {
-        return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
-    }
-
-    /** Returns the position of the first byte of a set, after the negation sign if there is one. */
-    private int firstOfSet(int open) {
-        return open + 1 < pattern.length && pattern[open + 1] == '^' ? open + 2 : open + 1;
-    }
-
-    /** Returns the position of the last byte of a range in a set. A single byte is also a range. */
-    private int lastOfRange(int first) {
-        return first + 2 < pattern.length && pattern[first + 1] == '-' ? escaped(first + 2) : first;
-    }
-
-    /** Returns the position of the next element. An unclosed set ends with the pattern, as in Redis. */
-    private int next(int in) {
-        if (pattern[in] == '\\') {
-            return Math.min(in + 2, pattern.length);
-        }
-        if (pattern[in] != '[') {
-            return in + 1;
-        }
-        int at = firstOfSet(in);
-        while (at < pattern.length && pattern[at] != ']') {
-            at = lastOfRange(escaped(at)) + 1;
-        }
-        return Math.min(at + 1, pattern.length);
     }
 
     @Override

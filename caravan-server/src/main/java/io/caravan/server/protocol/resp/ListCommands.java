@@ -4,75 +4,117 @@ import static io.caravan.server.protocol.resp.CommandSpec.Keys.FIRST;
 import static io.caravan.server.protocol.resp.CommandSpec.list;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.BlockingPop.PopQueues;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
+import java.util.Collection;
 import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The list commands of Redis. {@link KeyExistence} explains the treatment of documents without values. */
-public record ListCommands(DocumentService documents) {
-    public List<CommandSpec> all() {
+/**
+ * The list commands of Redis, and Caravan's own commands for values, which address values by their sequences. {@link
+ * KeyExistence} explains the treatment of documents without values.
+ *
+ * @param maxBytes maximum memory of the values that one write removes
+ * @param pops the clients that wait for values
+ */
+record ListCommands(DocumentService documents, Executor readers, long maxBytes, PopQueues pops) {
+    private static final int SEQUENCE_WORD = 3;
+
+    List<CommandSpec> all() {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
-                        .write((session, command) -> append(command, document -> true)),
+                        .edit((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that has values.")
-                        .write((session, command) ->
+                        .edit((session, command) ->
                                 append(command, document -> KeyExistence.of(document::info) != null)),
-                list("LTRIM", 4, FIRST, "", "Trims the values before a range.").write(this::trim),
+                list("LTRIM", 4, FIRST, "", "Trims the values before a range.").edit(ListCommands::trimToRange),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
-                        .inTransaction(this::rangeInTransaction)
+                        .editInTransaction(ListCommands::rangeInTransaction)
                         .stream(this::range),
                 list("LINDEX", 3, FIRST, "", "Returns one value.")
-                        .inTransaction(this::indexInTransaction)
-                        .read(this::index),
+                        .editInTransaction(ListCommands::indexInTransaction)
+                        .read((session, command) -> Reply.of(documents.value(command.name(), index(command)::within))),
                 list("LLEN", 2, FIRST, "fast", "Returns the number of values.")
-                        .lookup(documents, ListCommands::length));
+                        .lookup(documents, document -> new Reply.Number(count(document.get()))),
+                list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
+                        .access(Access.READ_AND_WRITE)
+                        .edit(ListCommands::pop),
+                list(
+                                "BLPOP",
+                                -3,
+                                BlockingPop.KEYS,
+                                "write blocking",
+                                "Removes and returns the oldest value of the first document that has one; waits for it.")
+                        .inTransaction(ListCommands::popNow)
+                        .access(Access.READ_AND_WRITE)
+                        .waitingInTurns(place -> new BlockingPop(this, place)),
+                list(
+                                "CARAVAN.APPEND",
+                                -5,
+                                FIRST,
+                                "denyoom fast",
+                                "Appends values if the first one gets the expected sequence.")
+                        .edit(ListCommands::appendIf),
+                list("CARAVAN.READ", -4, FIRST, "blocking", "Returns the values from a sequence on, or waits for them.")
+                        .stream(place -> new TailRead(documents, place)),
+                list("CARAVAN.TRIM", 4, FIRST, "fast", "Trims the values before a sequence.")
+                        .edit(ListCommands::trimTo),
+                list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));
     }
 
-    private static Change append(Command command, Function<EditedDocument, Boolean> condition) {
+    private static Function<EditedDocument, Reply> append(Command command, Predicate<EditedDocument> condition) {
         List<byte[]> values = command.wordsFrom(2);
-        return Change.of(name(command), document -> {
-            if (!condition.apply(document)) {
+        return document -> {
+            if (!condition.test(document)) {
                 return new Reply.Number(0);
             }
             document.append(values);
             return new Reply.Number(count(document.info()));
-        });
+        };
     }
 
-    private Change trim(Session session, Command command) {
+    private static Function<EditedDocument, Reply> trimToRange(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
-        return Change.of(name(command), document -> {
+        return document -> {
             DocumentInfo info = KeyExistence.of(document::info);
             if (info != null) {
                 KeyExistence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
             }
             return Reply.OK;
-        });
+        };
     }
 
-    static Reply one(List<byte[]> values) {
+    private static Reply one(List<byte[]> values) {
         return Reply.of(values.isEmpty() ? null : values.get(0));
     }
 
-    static Reply bulks(List<byte[]> values) {
+    private static Reply bulks(List<byte[]> values) {
         return new Reply.Array(values.stream().map(Reply.Bulk::new).toList());
     }
 
-    private Change rangeInTransaction(Session session, Command command) {
+    private static Function<EditedDocument, Reply> rangeInTransaction(Session session, Command command) {
         IndexRange range = IndexRange.of(command);
-        return Change.of(name(command), document -> bulks(values(document, range)));
+        return document -> bulks(values(document, range));
     }
 
-    private Change indexInTransaction(Session session, Command command) {
-        IndexRange range = new IndexRange(command.number(2), command.number(2));
-        return Change.of(name(command), document -> one(values(document, range)));
+    private static Function<EditedDocument, Reply> indexInTransaction(Session session, Command command) {
+        IndexRange range = index(command);
+        return document -> one(values(document, range));
+    }
+
+    private static IndexRange index(Command command) {
+        return new IndexRange(command.number(2), command.number(2));
     }
 
     private static List<byte[]> values(EditedDocument document, IndexRange range) {
@@ -80,26 +122,124 @@ public record ListCommands(DocumentService documents) {
         return info == null ? List.of() : document.values(range.within(info));
     }
 
-    private static Reply length(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
-        return new Reply.Number(count(documents.apply(name(command))));
-    }
-
     private static long count(@Nullable DocumentInfo info) {
         return info == null ? 0 : info.count();
     }
 
-    private Reply index(Session session, Command command) {
-        long index = command.number(2);
-        return Reply.of(documents.value(name(command), new IndexRange(index, index)::within));
+    private ResumableRead range(PendingReply place) {
+        IndexRange range = IndexRange.of(place.command());
+        return new ValueStream(documents, place) {
+            @Override
+            SequenceRange select(DocumentInfo info) {
+                return range.within(info);
+            }
+        };
     }
 
-    private ResumableRead range(Command command, ResumableRead.Context context) {
-        IndexRange range = IndexRange.of(command);
-        return new ValueStream(documents, name(command), range::within, ValueStream.Format.VALUES, context);
+    private static Function<EditedDocument, Reply> pop(Session session, Command command) {
+        if (command.size() > 3) {
+            throw CommandException.wrongArity("lpop");
+        }
+        boolean single = command.size() == 2;
+        long count = single ? 1 : command.count(2);
+        return document -> {
+            DocumentInfo info = document.info();
+            if (info == null || info.count() == 0) {
+                return single ? Reply.Null.BULK : Reply.Null.ARRAY;
+            }
+            List<byte[]> values = take(document, info, count);
+            return single ? one(values) : bulks(values);
+        };
     }
 
-    public static DocumentName name(Command command) {
-        return DocumentName.of(command.word(1));
+    private static Function<DocumentEdits, Reply> popNow(
+            Session session, Command command, Collection<DocumentName> names) {
+        BlockingPop.timeoutMillis(command);
+        List<DocumentName> distinct = BlockingPop.names(command);
+        return edits -> {
+            Reply taken = takeFirst(distinct, edits);
+            return taken == null ? Reply.Null.ARRAY : taken;
+        };
+    }
+
+    /**
+     * Removes the oldest value of the first document that has values. Returns the name and the value, or null if no
+     * document has values.
+     */
+    static @Nullable Reply takeFirst(Collection<DocumentName> names, DocumentEdits edits) {
+        for (DocumentName name : names) {
+            EditedDocument document = edits.document(name);
+            DocumentInfo info = KeyExistence.of(document::info);
+            if (info != null) {
+                return Reply.Array.of(name.toBytes(), one(take(document, info, 1)));
+            }
+        }
+        return null;
+    }
+
+    private static List<byte[]> take(EditedDocument document, DocumentInfo info, long count) {
+        long end = info.firstSequence() + Math.min(count, info.count());
+        List<byte[]> values = document.values(new SequenceRange(info.firstSequence(), end));
+        if (count > 0) {
+            KeyExistence.trim(document, info, end);
+        }
+        return values;
+    }
+
+    private static Function<EditedDocument, Reply> appendIf(Session session, Command command) {
+        long expected = sequence(command, "IFSEQ");
+        List<byte[]> values = command.wordsFrom(SEQUENCE_WORD + 1);
+        return document -> {
+            DocumentInfo info = document.info();
+            long actual = info == null ? 0 : info.nextSequence();
+            if (actual != expected) {
+                throw new CommandException("CONFLICT expected " + expected + " actual " + actual);
+            }
+            return new Reply.Number(document.append(values));
+        };
+    }
+
+    /** Trims a document. The reply is the document's new first sequence, or null if the document does not exist. */
+    private static Function<EditedDocument, Reply> trimTo(Session session, Command command) {
+        long first = sequence(command, "TO");
+        return document -> {
+            document.trimTo(first);
+            DocumentInfo info = document.info();
+            return info == null ? Reply.Null.BULK : new Reply.Number(info.firstSequence());
+        };
+    }
+
+    private static long sequence(Command command, String keyword) {
+        if (!command.is(2, keyword)) {
+            throw CommandException.syntax();
+        }
+        return command.count(SEQUENCE_WORD);
+    }
+
+    private Reply info(Session session, Command command) {
+        DocumentName name = command.name();
+        DocumentInfo info = documents.find(name);
+        if (info == null) {
+            return Reply.Null.ARRAY;
+        }
+        DocumentAttributes attributes = info.attributes();
+        return Reply.map(
+                "id", info.id(),
+                "first", info.firstSequence(),
+                "next", info.nextSequence(),
+                "values", info.count(),
+                "bytes", documents.bytes(name, info),
+                "content-type", attributes.contentType(),
+                "closed", attributes.closed(),
+                "expires-at-ms", orNull(documents.deadlineMillis(info)),
+                "ttl-seconds", orNull(attributes.ttlSeconds()),
+                "forks", attributes.forks(),
+                "moving-to", attributes.movingTo() == null ? null : String.valueOf(attributes.movingTo()),
+                "durability", documents.spaces().durability(name).word());
+    }
+
+    private static @Nullable Long orNull(OptionalLong number) {
+        return number.isPresent() ? number.getAsLong() : null;
     }
 
     /**

@@ -9,16 +9,13 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ExportedDocument;
 import io.caravan.server.document.ImportStep;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.MoveStep;
 import io.caravan.server.document.PortableAttributes;
 import io.caravan.server.document.RedirectTarget;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -26,29 +23,30 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.Function;
 
 /** The commands that copy and migrate documents, with their sequences and attributes, between servers. */
-public record MigrationCommands(DocumentService documents) {
+record MigrationCommands(DocumentService documents) {
     private static final int STEP_WORD = 2;
     private static final int FIRST_NUMBER_WORD = 3;
     private static final int TARGET_WORD = 4;
     /** Number of words that describe an attribute: the keyword, a name, and a value. */
     private static final int ATTRIBUTE_WORDS = 3;
 
-    public List<CommandSpec> all() {
+    List<CommandSpec> all() {
         return List.of(
                 generic("CARAVAN.EXPORT", 2, FIRST, "fast", "Describes a document for another server.")
                         .read(this::export),
-                list("CARAVAN.IMPORT", -4, FIRST, "write denyoom", "Makes a step of the import of a document.")
-                        .access(Access.WRITE)
-                        .commit((session, command) -> importStep(command)),
-                list("CARAVAN.MOVE", -3, FIRST, "write", "Makes a step of a document's move to another server.")
-                        .access(Access.WRITE)
-                        .commit(MigrationCommands::move));
+                list("CARAVAN.IMPORT", -4, FIRST, "denyoom", "Makes a step of the import of a document.")
+                        .edit((session, command) -> importStep(command))
+                        .inTransaction(null),
+                list("CARAVAN.MOVE", -3, FIRST, "", "Makes a step of a document's move to another server.")
+                        .edit(MigrationCommands::move)
+                        .inTransaction(null));
     }
 
     private Reply export(Session session, Command command) {
-        DocumentName name = ListCommands.name(command);
+        DocumentName name = command.name();
         DocumentInfo info = documents.find(name);
         return info == null ? Reply.Null.ARRAY : Reply.of(ExportedDocument.of(documents, name, info));
     }
@@ -60,7 +58,7 @@ public record MigrationCommands(DocumentService documents) {
                 .orElseThrow(CommandException::syntax);
     }
 
-    private static Change importStep(Command command) {
+    private static Function<EditedDocument, Reply> importStep(Command command) {
         ImportStep.Kind kind = kind(command, ImportStep.Kind.values());
         int at = FIRST_NUMBER_WORD;
         requireWords(command, at + kind.numbers().size(), Integer.MAX_VALUE);
@@ -87,7 +85,7 @@ public record MigrationCommands(DocumentService documents) {
         }
         requireWords(command, at, at);
         ImportStep step = new ImportStep(kind, numbers, replaced, PortableAttributes.parse(attributes), values);
-        return Change.of(ListCommands.name(command), document -> {
+        return document -> {
             try {
                 return number(step.applyTo(document));
             } catch (DocumentException rejected) {
@@ -96,7 +94,7 @@ public record MigrationCommands(DocumentService documents) {
                 }
                 throw rejected;
             }
-        });
+        };
     }
 
     /** Converts a result to a reply; a boolean becomes a number. */
@@ -110,7 +108,7 @@ public record MigrationCommands(DocumentService documents) {
         }
     }
 
-    private static Change move(Session session, Command command) {
+    private static Function<EditedDocument, Reply> move(Session session, Command command) {
         MoveStep.Kind kind = kind(command, MoveStep.Kind.values());
         int numbers = kind == MoveStep.Kind.FORGET ? 0 : 1;
         int words = FIRST_NUMBER_WORD + numbers + (kind == MoveStep.Kind.FENCE ? 1 : 0);
@@ -124,6 +122,6 @@ public record MigrationCommands(DocumentService documents) {
                 : OptionalLong.empty();
         RedirectTarget to = kind == MoveStep.Kind.FENCE ? RedirectTarget.parse(command.text(TARGET_WORD)) : null;
         MoveStep step = new MoveStep(kind, holder, to);
-        return Change.of(ListCommands.name(command), document -> number(step.applyTo(document)));
+        return document -> number(step.applyTo(document));
     }
 }

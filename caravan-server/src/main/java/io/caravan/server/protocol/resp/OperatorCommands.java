@@ -18,9 +18,7 @@ import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,17 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param restores null if the server has no archive
  */
 record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) {
-    public List<CommandSpec> all() {
-        Subcommands spaceCommands = new Subcommands("CARAVAN.SPACE")
-                .add(
-                        "SET",
-                        "prefix setting value [setting value ...]",
-                        3,
-                        Integer.MAX_VALUE,
-                        (session, command) -> setSpace(command))
-                .add("GET", "prefix", 1, 1, (session, command) -> getSpace(command))
-                .add("LIST", "", 0, 0, (session, command) -> listSpaces())
-                .add("REMOVE", "prefix", 1, 1, (session, command) -> removeSpace(command));
+    List<CommandSpec> all() {
         return List.of(
                 generic("CARAVAN.ARCHIVE", 2, FIRST, "", "Archives a document now, if it has changed.")
                         .access(Access.WRITE)
@@ -64,7 +52,15 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                         .waitingInTurns(this::backup),
                 server("CARAVAN.SPACE", -2, NONE, "", "Sets, returns, lists, and removes the settings of spaces.")
                         .access(Access.ADMIN)
-                        .waiting(spaceCommands::run));
+                        .waiting(new Subcommands()
+                                .add(
+                                        "SET prefix setting value [setting value ...]",
+                                        3,
+                                        Integer.MAX_VALUE,
+                                        (session, command) -> setSpace(command))
+                                .add("GET prefix", 1, (session, command) -> getSpace(command))
+                                .add("LIST", 0, (session, command) -> listSpaces())
+                                .add("REMOVE prefix", 1, (session, command) -> removeSpace(command))));
     }
 
     private static <T> T required(@Nullable T part) {
@@ -74,9 +70,11 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
         return part;
     }
 
-    private ResumableRead archive(Command command, ResumableRead.Context context) {
-        CompletableFuture<Archived> archived = required(status.archiver()).archiveNow(ListCommands.name(command));
-        return new LongOperation<Archived>(
+    private ResumableRead archive(PendingReply place) {
+        CompletableFuture<Archived> archived =
+                required(status.archiver()).archiveNow(place.command().name());
+        return ResumableRead.<Archived>ofOperation(
+                place,
                 outcome -> archived.whenComplete((done, problem) -> {
                     if (problem == null) {
                         outcome.success(done);
@@ -85,13 +83,12 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                                 problem instanceof RuntimeException known ? known : new CompletionException(problem));
                     }
                 }),
-                OperatorCommands::describe,
-                context);
+                OperatorCommands::describe);
     }
 
     private static Reply describe(Archived archived) {
         ArchiveMark mark = archived.mark();
-        return Reply.Fields.of(
+        return Reply.map(
                 "generation", mark.generation(),
                 "first", mark.firstSequence(),
                 "next", mark.nextSequence(),
@@ -99,7 +96,11 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                 "uploaded", archived.uploaded());
     }
 
-    private ResumableRead restore(Command command, ResumableRead.Context context) {
+    /** Restores a document from a generation, or the latest one, under its name or another one. */
+    private ResumableRead restore(PendingReply place) {
+        Session session = place.session;
+        Command command = place.command();
+        DocumentName name = command.name();
         OptionalLong generation = OptionalLong.empty();
         DocumentName as = null;
         for (int i = 2; i < command.size(); i += 2) {
@@ -112,13 +113,6 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                 throw CommandException.syntax();
             }
         }
-        return restore(ListCommands.name(command), generation, as, context);
-    }
-
-    /** Restores a document from a generation, or the latest one, under the name {@code as}, or under its own. */
-    private ResumableRead restore(
-            DocumentName name, OptionalLong generation, @Nullable DocumentName as, ResumableRead.Context context) {
-        Session session = context.session();
         if (generation.isPresent()) {
             // Restoring a chosen generation may undo writes of other users.
             session.require(Permission.ADMIN, "caravan.restore at");
@@ -130,31 +124,28 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
             }
             session.require(Permission.WRITE, as);
         }
-        return new LongOperation<Restored>(
-                outcome -> {
-                    session.requireStillKnown();
-                    service.restoreApart(name, generation, as, outcome);
-                },
-                OperatorCommands::describe,
-                context);
+        OptionalLong chosen = generation;
+        DocumentName other = as;
+        return ResumableRead.<Restored>ofOperation(
+                place, outcome -> service.restoreApart(name, chosen, other, outcome), OperatorCommands::describe);
     }
 
     private static Reply describe(Restored restored) {
-        return Reply.Fields.of(
+        return Reply.map(
                 "first", restored.firstSequence(),
                 "next", restored.nextSequence(),
                 "added", restored.added(),
                 "generation", restored.generation().number());
     }
 
-    private ResumableRead backup(Command command, ResumableRead.Context context) {
-        String name = command.text(1);
-        return new LongOperation<Backups.Made>(
-                outcome -> status.backups().start(name, outcome), OperatorCommands::describe, context);
+    private ResumableRead backup(PendingReply place) {
+        String name = place.command().text(1);
+        return ResumableRead.<Backups.Made>ofOperation(
+                place, outcome -> status.backups().start(name, outcome), OperatorCommands::describe);
     }
 
     private static Reply describe(Backups.Made made) {
-        return Reply.Fields.of(
+        return Reply.map(
                 "path", made.path().toString(),
                 "files", made.report().files(),
                 "bytes", made.report().bytes(),
@@ -202,10 +193,10 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
     }
 
     private static Reply described(Space space) {
-        Map<String, Reply> fields = new LinkedHashMap<>();
-        fields.put("prefix", new Reply.Bulk(space.prefix().toBytes()));
-        space.settings().shown().forEach((setting, value) -> fields.put(setting, Reply.of(value)));
-        fields.putAll(Reply.Fields.ofRecord(space.status()).entries());
-        return new Reply.Fields(fields);
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("prefix", space.prefix().toBytes());
+        fields.putAll(space.settings().shown());
+        fields.putAll(Reply.components(space.status()));
+        return Reply.of(fields);
     }
 }

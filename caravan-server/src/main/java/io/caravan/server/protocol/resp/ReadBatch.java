@@ -2,8 +2,9 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.ReadBarrier;
 import io.caravan.server.document.ReadBarrier.UnconfirmedReadException;
-import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -15,17 +16,16 @@ import org.jspecify.annotations.Nullable;
  * <p>The batch also releases its thread after a time limit, so that other batches can run, and when the replies of the
  * client or of all clients use too much memory.
  */
-public final class ReadBatch implements Runnable {
+final class ReadBatch implements Runnable {
     /** Maximum time for which a batch occupies a thread, unless a single read takes longer. */
     private static final long TURN_NANOS = 10_000_000;
 
     private final Session session;
     private final Executor readers;
     private final Runnable paused;
-    private final List<Step> steps;
+    private final List<PendingReply> reads;
 
     private int next;
-    private @Nullable ResumableRead reading;
 
     /** The reason for rejecting the reads of documents; null if these reads are not rejected. */
     private @Nullable UnconfirmedReadException rejection;
@@ -37,26 +37,19 @@ public final class ReadBatch implements Runnable {
     private volatile long waitingSince;
 
     /**
-     * A read of the batch.
-     *
-     * @param readsDocuments whether the read must not return stale data
-     * @param blocks whether the read may wait for as long as its client chooses
-     */
-    record Step(Action action, Command command, PendingReply place, boolean readsDocuments, boolean blocks) {}
-
-    /**
      * Creates a batch of these reads. {@code paused} runs on the event loop when the batch is finished, or when it has
      * paused and must be started again once there is space for replies.
      */
-    public ReadBatch(Session session, Executor readers, List<Step> steps, Runnable paused) {
+    ReadBatch(Session session, Executor readers, List<PendingReply> reads, Runnable paused) {
         this.session = session;
         this.readers = readers;
-        this.steps = steps;
+        this.reads = reads;
         this.paused = paused;
+        reads.forEach(read -> read.nextTurn = this::start);
     }
 
     /** Returns how long a blocking read has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
-    public long waitingNanos() {
+    long waitingNanos() {
         long since = waitingSince;
         return since == 0 ? 0 : System.nanoTime() - since;
     }
@@ -64,8 +57,8 @@ public final class ReadBatch implements Runnable {
     /**
      * Starts the batch after it has passed the barrier. If the barrier fails, the batch rejects all reads of documents.
      */
-    public void begin(ReadBarrier barrier) {
-        if (steps.stream().anyMatch(Step::readsDocuments)) {
+    void begin(ReadBarrier barrier) {
+        if (reads.stream().anyMatch(ReadBatch::readsDocuments)) {
             barrier.pass(this::start, problem -> {
                 rejection = problem;
                 start();
@@ -76,12 +69,12 @@ public final class ReadBatch implements Runnable {
     }
 
     /** Whether all reads are done. Call this only while no thread runs the batch. */
-    public boolean finished() {
-        return next == steps.size();
+    boolean finished() {
+        return next == reads.size();
     }
 
     /** Starts or continues the batch on a reading thread. Callable on any thread. */
-    public void start() {
+    void start() {
         try {
             readers.execute(session.waiting.add(this));
         } catch (RejectedExecutionException stopping) {
@@ -98,7 +91,7 @@ public final class ReadBatch implements Runnable {
         boolean over = !session.memory.room();
         try {
             while (!waiting && !over && !finished() && session.channel.isActive()) {
-                waiting = !run(steps.get(next));
+                waiting = !run(reads.get(next));
                 over = session.memory.full() || !session.memory.room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
@@ -113,37 +106,39 @@ public final class ReadBatch implements Runnable {
      * Runs one read of the batch. Returns false if the read must wait; another thread may then run the batch, so this
      * thread must no longer use the batch.
      */
-    private boolean run(Step step) {
+    private boolean run(PendingReply place) {
         try {
-            if (rejection != null && step.readsDocuments()) {
-                step.place().complete(Errors.reply(rejection));
-            } else if (step.action() instanceof Action.Read read) {
-                // Earlier reads may have waited for a long time.
-                session.requireStillKnown();
-                step.place().complete(read.run(session, step.command()));
-            } else if (!proceed((Action.Stream) step.action(), step)) {
+            if (rejection != null && readsDocuments(place)) {
+                place.complete(Errors.reply(rejection));
+            } else if (place.reply() == null && !proceed(place)) {
                 return false;
             }
         } catch (RuntimeException problem) {
-            step.place().complete(Errors.reply(problem));
+            place.complete(Errors.reply(problem));
         } catch (Error broken) {
-            // All later replies would wait for the reply to this step.
+            // All later replies would wait for this reply.
             session.channel.close();
             throw broken;
         }
         waitingSince = 0;
-        reading = null;
         next++;
         return true;
     }
 
-    private boolean proceed(Action.Stream action, Step step) {
-        if (reading == null) {
-            reading = action.start(step.command(), new ResumableRead.Context(session, step.place(), this::start));
+    private boolean proceed(PendingReply place) {
+        ResumableRead read = place.read;
+        if (read == null) {
+            read = ((Action.Read) Objects.requireNonNull(place.spec().action)).start(place);
+            place.read = read;
         }
-        if (step.blocks()) {
+        if (place.spec().blocks()) {
             waitingSince = System.nanoTime() | 1;
         }
-        return reading.proceed();
+        return read.proceed();
+    }
+
+    /** Whether a command must not return stale data. A write that continues on a reading thread returns none. */
+    private static boolean readsDocuments(PendingReply place) {
+        return place.spec().action instanceof Action.Read && place.spec().readsDocuments();
     }
 }

@@ -2,14 +2,13 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.NotWritableException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespRequest;
-import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
@@ -21,6 +20,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * is not reading its replies, or the turn is over. The handler then does not read from the socket either. Used only on
  * the event loop.
  */
-final class RespHandler extends Connection implements RespRequestDecoder.Intake {
+final class RespHandler extends Connection implements RespRequestDecoder.Intake, ReplyQueue.Owner {
     /** Time for which a stopping server waits for a client to close the connection, after {@link #STOP_GRACE}. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
@@ -51,6 +51,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     private static final long TURN_NANOS = 500_000;
 
     private final RespProtocol protocol;
+    private final int maxPending;
     private final Session session;
     private final ReplyQueue replies;
     /** Decodes the requests; precedes this handler in the pipeline. */
@@ -85,21 +86,24 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     RespHandler(Channel channel, RespProtocol protocol, ConnectionMemory memory) {
         super(channel, memory);
         this.protocol = protocol;
-        this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this::progress, () -> inProgress);
+        this.maxPending = protocol.limits.maxPending();
+        this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this);
         this.session = protocol.newSession(channel, replies);
         this.decoder = new RespRequestDecoder(protocol.limits, this);
         memory.onRoom(this::progress);
-        memory.waitingFor(this::waitingNanos);
+        // Called on any thread.
+        memory.waitingFor(() -> {
+            ReadBatch current = batch;
+            return current == null ? 0 : current.waitingNanos();
+        });
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object request) {
         requests++;
         memory.requestArrived();
-        offer(
-                stopping && !protocol.redirects()
-                        ? new RespRequest.Rejected("ERR the server is stopping")
-                        : (RespRequest) request);
+        boolean tooLate = stopping && !protocol.redirects();
+        offer(tooLate ? new RespRequest.Rejected("ERR the server is stopping") : (RespRequest) request);
     }
 
     /** Accepts the next request, and runs the request unless it must wait. */
@@ -157,9 +161,9 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     }
 
     private boolean mayRun() {
-        return !awaitingSpace
-                && !awaitingDocument()
-                && replies.size() < protocol.limits.maxPending()
+        return !awaitingSpace // No request may overtake a write that is waiting for a document.
+                && (undecided == null || undecided.done())
+                && replies.size() < maxPending
                 && repliesAreReceived();
     }
 
@@ -171,12 +175,6 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     /** Whether all decoded requests have run, and all replies have been written. */
     private boolean repliedAll() {
         return waiting.isEmpty() && replies.isEmpty();
-    }
-
-    /** Returns how long a blocking request has waited, in nanoseconds; 0 if there is none. Callable on any thread. */
-    private long waitingNanos() {
-        ReadBatch current = batch;
-        return current == null ? 0 : current.waitingNanos();
     }
 
     @Override
@@ -204,14 +202,11 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     public void end() {
         stopping = true;
         session.end();
-        channel.eventLoop()
-                .schedule(
-                        () -> {
-                            noMoreRequests = true;
-                            progress();
-                        },
-                        STOP_GRACE.toNanos(),
-                        TimeUnit.NANOSECONDS);
+        Runnable stop = () -> {
+            noMoreRequests = true;
+            progress();
+        };
+        channel.eventLoop().schedule(stop, STOP_GRACE.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
@@ -219,7 +214,8 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
      * turns. Writing a reply can free space for more requests, and can call this method again. A failure closes only
      * this connection.
      */
-    private void progress() {
+    @Override
+    public void progress() {
         moreProgress = true;
         if (inProgress) {
             return;
@@ -233,8 +229,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
                 boolean more = replies.flush();
                 long before = requests;
                 decoder.resume();
-                more |= requests != before;
-                if (more || moreProgress || readOnOrClose()) {
+                if (more || requests != before || moreProgress || readOnOrClose()) {
                     moreProgress = true;
                 }
             }
@@ -251,12 +246,26 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         }
     }
 
+    @Override
+    public boolean inProgress() {
+        return inProgress;
+    }
+
+    @Override
+    public void ended(PendingReply reply, RequestOutcome outcome, long nanos) {
+        protocol.ended(reply, outcome, nanos);
+    }
+
     /** Resumes or pauses reading, or closes the connection. Returns whether held-back requests have space now. */
     private boolean readOnOrClose() {
         if (repliedAll()) {
             memory.settle(decoder.unfinishedBytes(), !decoder.paused() || !mustWait());
         }
-        closeWhenDone();
+        boolean done = repliedAll() && (session.quitting || noMoreRequests && !decoder.paused());
+        if (done && !closing) {
+            boolean lingers = rejectedLast || stopping;
+            closeWhenSent(lingers ? () -> stopping ? STOP_LINGER : LINGER : null);
+        }
         boolean reads = !session.quitting && !mustWait() && channel.isWritable() && memory.mayRead();
         if (!closing) {
             channel.config().setAutoRead(reads);
@@ -264,20 +273,11 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         return reads && decoder.paused() && memory.mayDecode();
     }
 
-    private void closeWhenDone() {
-        boolean done = repliedAll() && (session.quitting || noMoreRequests && !decoder.paused());
-        if (done && !closing) {
-            boolean lingers = rejectedLast || stopping;
-            closeWhenSent(lingers ? () -> stopping ? STOP_LINGER : LINGER : null);
-        }
-    }
-
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         protocol.forget(session);
         session.end();
-        session.transaction(null);
-        session.subscriptions.removeAll();
+        session.release();
         session.quitting = true;
         session.waiting.close();
         waiting.clear();
@@ -288,9 +288,20 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     private void run() {
         ReadBatch reads = batch;
         if (reads != null && batchPaused) {
-            resumeReading(reads);
+            if (reads.finished()) {
+                batch = null;
+            } else if (repliesAreReceived() && memory.room()) {
+                batchPaused = false;
+                reads.start();
+            }
         }
-        while (batch == null && mayRun() && !waiting.isEmpty() && replyHasSpace() && inTurn()) {
+        // Reads wait for memory, because their replies may be large. Writes do not, so that slow readers cannot stop
+        // them.
+        while (batch == null
+                && mayRun()
+                && !waiting.isEmpty()
+                && (memory.room() || nextRead() == null)
+                && inTurn()) {
             runNext();
         }
     }
@@ -304,35 +315,19 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         return !turnOver;
     }
 
-    private void resumeReading(ReadBatch paused) {
-        if (paused.finished()) {
-            batch = null;
-        } else if (repliesAreReceived() && memory.room()) {
-            batchPaused = false;
-            paused.start();
-        }
-    }
-
     /** Whether the client is reading its replies, and there is memory for small replies. */
     private boolean repliesAreReceived() {
         return channel.isWritable() && !memory.full() && memory.mayReply(0);
     }
 
-    /**
-     * Whether there is memory for the next reply. Reads wait for memory, because their replies may be large. Writes do
-     * not wait, so that slow readers cannot stop them.
-     */
-    private boolean replyHasSpace() {
-        return memory.room() || nextRead() == null;
-    }
-
     private void runNext() {
         RespRequest next = waiting.element();
         if (next instanceof RespRequest.Rejected rejected) {
+            reject(null, new Reply.Error(rejected.error()));
             if (rejected.last()) {
-                rejectLast(rejected.error());
-            } else {
-                reject(null, new Reply.Error(rejected.error()));
+                rejectedLast = true;
+                session.quitting = true;
+                waiting.clear();
             }
             return;
         }
@@ -341,22 +336,15 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         Reply.Error rejection = protocol.reject(session, spec, command);
         if (spec == null || rejection != null) {
             reject(spec, rejection);
-        } else if (session.transaction() != null && !spec.atOnce()) {
+        } else if (session.transaction() != null && !spec.atOnce) {
             queue(session.transaction(), spec, command);
-        } else if (spec.action() instanceof Action.Immediate action) {
+        } else if (spec.action instanceof Action.Immediate action) {
             replyTo(action, spec, command);
-        } else if (spec.action() instanceof Action.Write action) {
+        } else if (spec.action instanceof Action.Write action) {
             write(action, spec, command);
         } else {
-            readWith(read(spec));
+            readWith(openReply(spec));
         }
-    }
-
-    private void rejectLast(String error) {
-        openReply(null).complete(new Reply.Error(error));
-        rejectedLast = true;
-        session.quitting = true;
-        waiting.clear();
     }
 
     private void reject(@Nullable CommandSpec spec, Reply.@Nullable Error rejection) {
@@ -381,7 +369,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
         try {
             Reply reply = action.run(session, command);
             // HELLO and RESET reply in the protocol version to which they switch.
-            place.protocol = session.protocol;
+            place.resp3 = session.resp3;
             place.complete(reply);
         } catch (RuntimeException problem) {
             place.complete(Errors.reply(problem));
@@ -395,80 +383,69 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     private void write(Action.Write action, CommandSpec spec, Command command) {
         PendingReply place = null;
         try {
-            Collection<DocumentName> names = firstNames(spec, command);
+            // A write within a transaction is EXEC.
+            Transaction transaction = session.transaction();
+            Collection<DocumentName> names = transaction == null ? spec.names(command) : transaction.names();
             if (!protocol.documents.writable(names)) {
-                protocol.documents.onWritable(names, channel.eventLoop(), false, session.waiting.add(this::spaceFound));
+                protocol.documents.onWritable(names, channel.eventLoop(), false, session.waiting.add(() -> {
+                    awaitingSpace = false;
+                    progress();
+                }));
                 awaitingSpace = true;
                 return;
             }
             place = openReply(spec);
-            Change change = action.prepare(session, command);
-            protocol.documents.willWrite(channel.eventLoop(), change.names());
-            write(change, command, place);
+            Function<DocumentEdits, Reply> change = action.prepare(session, command, names);
+            protocol.documents.willWrite(channel.eventLoop(), names);
+            write(names, change, place);
         } catch (RuntimeException rejected) {
             (place == null ? openReply(spec) : place).complete(Errors.reply(rejected));
         }
     }
 
     /**
-     * Returns the first document of a write, which is in the same shard as the others. Returns none if there is only
-     * one shard, or if the write names no document.
-     */
-    private Collection<DocumentName> firstNames(CommandSpec spec, Command command) {
-        if (protocol.documents.shards() == 1) {
-            return List.of();
-        }
-        Transaction transaction = session.transaction();
-        return transaction != null
-                ? transaction.firstNames()
-                : spec.keys().of(command).stream()
-                        .limit(1)
-                        .map(DocumentName::of)
-                        .toList();
-    }
-
-    /**
      * Applies a write on this thread. If values must first be read or validated, or if the write does not fit into the
      * store now, a reading thread continues it.
      */
-    private void write(Change change, Command command, PendingReply place) {
+    private void write(Collection<DocumentName> names, Function<DocumentEdits, Reply> change, PendingReply place) {
+        Prefetch prefetch;
         try {
-            if (!protocol.documents.write(change.names(), change.edit(), protocol.noPrefetch, place)) {
+            if (!protocol.documents.write(names, change, protocol.noPrefetch, place)) {
                 undecided = place;
             }
+            return;
         } catch (UnpreparedException later) {
-            writeApart(change, later.prefetch(), command, place);
+            prefetch = later.prefetch();
         } catch (NotWritableException later) {
-            writeApart(change, protocol.noPrefetch.own(), command, place);
+            prefetch = protocol.noPrefetch.own();
         }
-    }
-
-    private void writeApart(Change change, Prefetch prefetch, Command command, PendingReply place) {
-        Action.Stream apart = (same, context) -> () -> finishWrite(change, prefetch, context);
-        readWith(new ReadBatch.Step(apart, command, place, false, false));
+        place.read = () -> finishWrite(names, change, prefetch, place);
+        readWith(place);
     }
 
     /** Applies a write on a reading thread. Returns false if the write must wait for space in the store. */
-    private boolean finishWrite(Change change, Prefetch prefetch, ResumableRead.Context context) {
+    private boolean finishWrite(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, Reply> change,
+            Prefetch prefetch,
+            PendingReply place) {
         session.requireStillKnown();
-        if (!protocol.documents.writable(change.names())) {
-            protocol.documents.onWritable(
-                    change.names(), channel.eventLoop(), false, session.waiting.add(context.wake()));
+        if (!protocol.documents.writable(names)) {
+            protocol.documents.onWritable(names, channel.eventLoop(), false, session.waiting.add(place::wake));
             return false;
         }
         protocol.documents.prepare(prefetch);
         // The copied values stay in memory until the write is durable.
-        context.place().hold(prefetch.copiedBytes());
+        place.hold(prefetch.copiedBytes());
         try {
-            protocol.documents.writeWaiting(change.names(), change.edit(), prefetch, context.place());
+            protocol.documents.writeWaiting(names, change, prefetch, place);
             return true;
         } catch (NotWritableException tooLarge) {
             // The store is writable, but the write needs more space. Copies that are held while writes wait could use
             // all memory for replies, and the writes could then not go on.
             prefetch.releaseCopies();
-            context.place().hold(0);
-            protocol.documents.onWritable(
-                    change.names(), channel.eventLoop(), true, session.waiting.add(context.wake()));
+            place.hold(0);
+            protocol.documents.onWritable(names, channel.eventLoop(), true, session.waiting.add(place::wake));
             return false;
         }
     }
@@ -476,37 +453,22 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
     /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
     private PendingReply openReply(@Nullable CommandSpec spec) {
         Command command = waiting.remove() instanceof Command known ? known : null;
-        return replies.open(new PendingReply(replies, protocol, session, spec, command, nowNanos));
-    }
-
-    /**
-     * Whether a write is waiting for a document from the archive or for another write. No request may overtake this
-     * write.
-     */
-    private boolean awaitingDocument() {
-        return undecided != null && !undecided.done();
-    }
-
-    private void spaceFound() {
-        awaitingSpace = false;
-        progress();
-    }
-
-    private ReadBatch.Step read(CommandSpec spec) {
-        Command command = (Command) waiting.element();
-        return new ReadBatch.Step(spec.action(), command, openReply(spec), spec.readsDocuments(), spec.blocks());
+        return replies.open(session, spec, command, nowNanos);
     }
 
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
-    private void readWith(ReadBatch.Step first) {
-        List<ReadBatch.Step> steps = new ArrayList<>();
-        steps.add(first);
+    private void readWith(PendingReply first) {
+        List<PendingReply> together = new ArrayList<>();
+        together.add(first);
         CommandSpec next = nextRead();
-        while (next != null && steps.size() < MAX_READS_TOGETHER) {
-            steps.add(read(next));
+        while (next != null && together.size() < MAX_READS_TOGETHER) {
+            together.add(openReply(next));
             next = nextRead();
         }
-        ReadBatch reads = new ReadBatch(session, protocol.readers, steps, this::readsPaused);
+        ReadBatch reads = new ReadBatch(session, protocol.readers, together, () -> {
+            batchPaused = true;
+            progress();
+        });
         batch = reads;
         batchPaused = false;
         reads.begin(protocol.documents.readBarrier());
@@ -520,13 +482,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake 
             return null;
         }
         CommandSpec spec = protocol.find(command);
-        boolean reads =
-                spec != null && (spec.action() instanceof Action.Read || spec.action() instanceof Action.Stream);
+        boolean reads = spec != null && spec.action instanceof Action.Read;
         return reads && protocol.reject(session, spec, command) == null ? spec : null;
-    }
-
-    private void readsPaused() {
-        batchPaused = true;
-        progress();
     }
 }

@@ -15,10 +15,8 @@ import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.BlockingPop.PopQueues;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -28,7 +26,6 @@ import io.netty.channel.Channel;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -74,7 +71,7 @@ public final class RespProtocol implements WireProtocol {
     /** The requests that are malformed or name no command. */
     private final ServerMetrics.Operation unknown;
 
-    private final SlowLog slowLog;
+    private final SlowLog slowLog = new SlowLog();
     private final @Nullable Cluster cluster;
 
     /**
@@ -95,34 +92,27 @@ public final class RespProtocol implements WireProtocol {
         this.authenticator = authenticator;
         this.unknown = metrics.operation("resp", "unknown");
         this.cluster = status.cluster();
-        InstantSource clock = InstantSource.system();
-        this.slowLog = new SlowLog(clock);
         metrics.connections("resp", sessions::size);
         PopQueues pops = new PopQueues();
         metrics.register(Statistics.BLOCKED_POPS, () -> pops::places);
         metrics.register(Statistics.SUBSCRIPTIONS, () -> channels::subscriptions);
         metrics.register(Statistics.SUBSCRIBERS_CLOSED, () -> channels::closed);
         List.of(
-                        new ListCommands(documents).all(),
-                        new PopCommands(documents, readers, limits.maxRequestBytes(), pops).all(),
+                        new ListCommands(documents, readers, limits.maxRequestBytes(), pops).all(),
                         new KeyCommands(documents).all(),
-                        new ScanCommands(documents).all(),
-                        new ExpiryCommands(documents, clock).all(),
-                        new ExtensionCommands(documents).all(),
                         new MigrationCommands(documents).all(),
                         new OperatorCommands(status, restores).all(),
-                        PubSubCommands.all(channels),
+                        Subscriber.commands(channels),
                         Transaction.commands(limits),
-                        new ServerCommands(status, readers, clock, table).all(),
-                        new ClientCommands(sessions.values()).all(),
+                        new ServerCommands(status, readers, table).all(),
                         slowLog.all(),
                         cluster == null ? List.<CommandSpec>of() : new ClusterCommands(cluster, documents).all(),
-                        new ConnectionCommands(status).all())
-                .forEach(group -> group.forEach(spec -> table.put(spec.name(), spec)));
+                        new ConnectionCommands(status, sessions.values()).all())
+                .forEach(group -> group.forEach(spec -> table.put(spec.name, spec)));
         table.values().forEach(spec -> {
-            spellings.put(AsciiString.of(spec.name()), spec);
-            spellings.put(AsciiString.of(spec.lowerName()), spec);
-            operations.put(spec, metrics.operation("resp", spec.lowerName()));
+            spellings.put(AsciiString.of(spec.name), spec);
+            spellings.put(AsciiString.of(spec.lowerName), spec);
+            operations.put(spec, metrics.operation("resp", spec.lowerName));
         });
     }
 
@@ -145,7 +135,7 @@ public final class RespProtocol implements WireProtocol {
     }
 
     /** Returns all commands by their upper-case names. */
-    public Map<String, CommandSpec> table() {
+    Map<String, CommandSpec> table() {
         return Collections.unmodifiableMap(table);
     }
 
@@ -169,15 +159,15 @@ public final class RespProtocol implements WireProtocol {
      */
     Reply.@Nullable Error reject(Session session, @Nullable CommandSpec spec, Command command) {
         if (spec == null) {
-            return session.principal == null
+            return session.principal == Principal.ANONYMOUS
                     ? new Reply.Error(Session.UNKNOWN_USER)
                     : UnsupportedCommands.unknown(command);
         }
         if (!spec.takes(command.size())) {
-            return CommandException.wrongArity(spec.lowerName()).reply();
+            return CommandException.wrongArity(spec.lowerName).reply();
         }
-        if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name())) {
-            return new Reply.Error("ERR Can't execute '" + spec.lowerName()
+        if (session.onlyListens() && !WHILE_LISTENING.contains(spec.name)) {
+            return new Reply.Error("ERR Can't execute '" + spec.lowerName
                     + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
                     + " all commands are allowed");
         }
@@ -201,10 +191,10 @@ public final class RespProtocol implements WireProtocol {
     }
 
     private static void check(Session session, Permission permission, CommandSpec spec, Command command) {
-        if (spec.keys() == CommandSpec.Keys.NONE) {
-            session.require(permission, spec.lowerName());
+        if (spec.keys == CommandSpec.Keys.NONE) {
+            session.require(permission, spec.lowerName);
         }
-        for (byte[] name : spec.keys().of(command)) {
+        for (byte[] name : spec.keys.of(command)) {
             session.require(permission, DocumentName.of(name));
         }
     }
@@ -214,7 +204,7 @@ public final class RespProtocol implements WireProtocol {
         if (cluster == null) {
             return null;
         }
-        List<byte[]> names = spec.keys().of(command);
+        List<byte[]> names = spec.keys.of(command);
         int slot = names.isEmpty() ? -1 : Slots.of(names.get(0));
         for (byte[] name : names) {
             if (Slots.of(name) != slot) {
@@ -222,7 +212,7 @@ public final class RespProtocol implements WireProtocol {
                         + " {part} in braces do");
             }
         }
-        if (OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name()) || concernsNode(spec, command)) {
+        if (OWN_GROUPS.contains(spec.group) || OWN.contains(spec.name) || concernsNode(spec, command)) {
             return null;
         }
         GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
@@ -231,7 +221,7 @@ public final class RespProtocol implements WireProtocol {
 
     /** Whether the command is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
     private static boolean concernsNode(CommandSpec spec, Command command) {
-        return spec.name().equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
+        return spec.name.equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
     }
 
     private static Reply.Error elsewhere(GroupView group, int slot) {
@@ -257,26 +247,19 @@ public final class RespProtocol implements WireProtocol {
 
     /** Returns the open connections, oldest first. */
     public Stream<ClientInfo> clients() {
-        return sessions.values().stream().map(ClientCommands::info);
+        return sessions.values().stream().map(ConnectionCommands::info);
     }
 
     void forget(Session session) {
         sessions.remove(session.id);
     }
 
-    /**
-     * Counts a request that has been replied to or abandoned. The spec is null if the command does not exist, and the
-     * command if the request is malformed.
-     */
-    void ended(
-            Session session,
-            @Nullable CommandSpec spec,
-            @Nullable Command command,
-            RequestOutcome outcome,
-            long nanos) {
+    /** Counts a request that has been replied to or abandoned. */
+    void ended(PendingReply request, RequestOutcome outcome, long nanos) {
+        CommandSpec spec = request.spec;
         operations.getOrDefault(spec, unknown).count(outcome, nanos);
-        if (spec != null && command != null && outcome != RequestOutcome.ABANDONED) {
-            slowLog.done(session, spec, command, nanos);
+        if (nanos >= SlowLog.SLOW_NANOS && spec != null && outcome != RequestOutcome.ABANDONED) {
+            slowLog.add(request.session, spec, request.command(), nanos);
         }
     }
 }

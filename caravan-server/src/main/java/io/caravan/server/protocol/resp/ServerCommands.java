@@ -8,12 +8,8 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.security.Permission;
 import java.nio.charset.StandardCharsets;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The commands about the server: {@code INFO}, {@code CONFIG}, {@code MODULE}, and {@code COMMAND}, and the commands
  * that request checkpoints and report durability. Acknowledged writes are durable without a checkpoint.
  */
-public final class ServerCommands {
+final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
     /** Maximum number of patterns in one {@code CONFIG GET}, which runs on the event loop. */
     private static final int MAX_PATTERNS = 64;
@@ -36,33 +32,24 @@ public final class ServerCommands {
     private final DocumentService documents;
     private final ServerStatus status;
     private final Executor readers;
-    private final InstantSource clock;
     private final Map<String, CommandSpec> specs;
     private final AtomicBoolean saving = new AtomicBoolean();
-    private volatile long lastSaveMillis;
-    private final Subcommands config = new Subcommands("CONFIG")
-            .add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
-            .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
-    private final Subcommands module =
-            new Subcommands("MODULE").add("LIST", "", 0, 0, (session, command) -> Reply.Array.EMPTY);
-
-    private final Subcommands commands = new Subcommands("COMMAND")
-            .add("COUNT", "", 0, 0, (session, command) -> count())
-            .add("LIST", "", 0, 0, (session, command) -> names())
-            .add("INFO", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
-            .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
+    private volatile long lastSaveMillis = System.currentTimeMillis();
+    private final Subcommands commands = new Subcommands()
+            .add("COUNT", 0, (session, command) -> count())
+            .add("LIST", 0, (session, command) -> names())
+            .add("INFO [name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
+            .add("DOCS [name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
 
     /** Creates the commands. {@code specs} are all commands, by name in upper case, and may be filled later. */
-    public ServerCommands(ServerStatus status, Executor readers, InstantSource clock, Map<String, CommandSpec> specs) {
+    ServerCommands(ServerStatus status, Executor readers, Map<String, CommandSpec> specs) {
         this.documents = status.documents();
         this.status = status;
         this.readers = readers;
-        this.clock = clock;
         this.specs = specs;
-        this.lastSaveMillis = clock.millis();
     }
 
-    public List<CommandSpec> all() {
+    List<CommandSpec> all() {
         return List.of(
                 server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
                         .access(Access.ADMIN)
@@ -88,15 +75,17 @@ public final class ServerCommands {
                         .waiting(this::info),
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
-                        .immediate(config::run),
+                        .immediate(new Subcommands()
+                                .add("GET pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
+                                .add("SET loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command))),
                 server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
-                        .immediate(module::run),
+                        .immediate(new Subcommands().add("LIST", 0, (session, command) -> Reply.Array.EMPTY)),
                 server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
     }
 
     private void checkpoint() {
         documents.store().checkpoint();
-        lastSaveMillis = clock.millis();
+        lastSaveMillis = System.currentTimeMillis();
     }
 
     private Reply saveInBackground(Session session, Command command) {
@@ -174,21 +163,20 @@ public final class ServerCommands {
         StringBuilder text = new StringBuilder();
         status.sections(admin).forEach((section, fields) -> {
             if (all || wanted.contains(section.toLowerCase(Locale.ROOT))) {
-                append(text, section, fields);
+                text.append(text.isEmpty() ? "" : "\r\n")
+                        .append("# ")
+                        .append(section)
+                        .append("\r\n");
+                fields.forEach((name, value) ->
+                        text.append(name).append(':').append(value).append("\r\n"));
             }
         });
         return new Reply.Verbatim(text.toString());
     }
 
-    private static void append(StringBuilder text, String section, Map<String, Object> fields) {
-        text.append(text.isEmpty() ? "" : "\r\n").append("# ").append(section).append("\r\n");
-        fields.forEach(
-                (name, value) -> text.append(name).append(':').append(value).append("\r\n"));
-    }
-
     /** Returns the settings whose names match a pattern. */
     private Reply settings(Session session, Command command) {
-        Map<String, Reply> found = new LinkedHashMap<>();
+        Map<String, Object> found = new LinkedHashMap<>();
         if (command.size() - 2 > MAX_PATTERNS) {
             throw new CommandException("ERR CONFIG GET accepts at most " + MAX_PATTERNS + " patterns at a time");
         }
@@ -196,11 +184,11 @@ public final class ServerCommands {
             Glob pattern = new Glob(command.lower(i).getBytes(StandardCharsets.UTF_8));
             status.redisSettings().forEach((name, value) -> {
                 if (pattern.matches(name.getBytes(StandardCharsets.UTF_8))) {
-                    found.put(name, Reply.Bulk.of(value));
+                    found.put(name, value);
                 }
             });
         }
-        return new Reply.Fields(found);
+        return Reply.of(found);
     }
 
     private Reply count() {
@@ -213,44 +201,47 @@ public final class ServerCommands {
 
     private Reply names() {
         return new Reply.Array(specs.values().stream()
-                .map(spec -> Reply.Bulk.of(spec.lowerName()))
+                .map(spec -> Reply.Bulk.of(spec.lowerName))
                 .toList());
     }
 
     private Reply describe(Command command) {
-        List<Reply> found = new ArrayList<>();
         if (command.size() <= 2) {
-            specs.values().forEach(spec -> found.add(spec.describe()));
+            return new Reply.Array(
+                    specs.values().stream().map(CommandSpec::describe).toList());
         }
-        checkNames(command);
-        for (int i = 2; i < command.size(); i++) {
+        List<Reply> found = new ArrayList<>();
+        for (int i = 2; i < checkedSize(command); i++) {
             CommandSpec spec = specs.get(command.keyword(i));
             found.add(spec == null ? Reply.Null.ARRAY : spec.describe());
         }
         return new Reply.Array(found);
     }
 
-    /** Checks that the request has no more names than there are commands, because the event loop builds the reply. */
-    private void checkNames(Command command) {
+    /**
+     * Returns the number of words. Throws if the request has more names than there are commands, because the event loop
+     * builds the reply.
+     */
+    private int checkedSize(Command command) {
         int most = specs.size();
         if (command.size() - 2 > most) {
             throw new CommandException("ERR " + command.size()
                     + " words are too many for COMMAND: it describes at most " + most + " commands at a time");
         }
+        return command.size();
     }
 
     private Reply document(Command command) {
-        Map<String, Reply> found = new LinkedHashMap<>();
+        Map<String, Object> found = new LinkedHashMap<>();
         if (command.size() == 2) {
-            specs.values().forEach(spec -> found.put(spec.lowerName(), spec.document()));
+            specs.values().forEach(spec -> found.put(spec.lowerName, spec.document()));
         }
-        checkNames(command);
-        for (int i = 2; i < command.size(); i++) {
+        for (int i = 2; i < checkedSize(command); i++) {
             CommandSpec spec = specs.get(command.keyword(i));
             if (spec != null) {
-                found.put(spec.lowerName(), spec.document());
+                found.put(spec.lowerName, spec.document());
             }
         }
-        return new Reply.Fields(found);
+        return Reply.of(found);
     }
 }

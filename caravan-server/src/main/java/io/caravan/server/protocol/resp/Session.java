@@ -3,8 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -18,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The state of one RESP connection. Used on the event loop, and by the connection's reads on reading threads. Fields
  * that other connections read, for example for {@code CLIENT LIST}, are volatile.
  */
-public final class Session {
+final class Session {
     static final String UNKNOWN_USER = "NOAUTH Authentication required.";
 
     final long id;
@@ -33,10 +31,11 @@ public final class Session {
     volatile String name = "";
     volatile String library = "";
     volatile String libraryVersion = "";
-    /** The client's principal; null if the client has not authenticated. */
-    volatile @Nullable Principal principal;
+    volatile Principal principal;
 
-    volatile RespVersion protocol = RespVersion.RESP2;
+    /** Whether the client has chosen version 3 of the protocol with {@code HELLO}. */
+    volatile boolean resp3;
+
     private @Nullable Transaction transaction;
     /** Whether the connection closes after the replies to all requests so far. */
     boolean quitting;
@@ -49,10 +48,12 @@ public final class Session {
     /** The work that waits for shared resources, such as reading threads, until the connection closes. */
     final WaitingTasks waiting = new WaitingTasks();
 
+    final ReplyQueue replies;
     final ConnectionMemory memory;
-    final Subscriber subscriptions;
+    private final Channels channels;
+    /** The subscriptions; null if the connection has never subscribed. */
+    private @Nullable Subscriber subscriber;
 
-    /** Creates the state of a new connection. Messages of its subscriptions are passed to {@code replies}. */
     Session(long id, Channel channel, Authenticator authenticator, Channels channels, ReplyQueue replies) {
         this.id = id;
         this.channel = channel;
@@ -60,12 +61,13 @@ public final class Session {
         this.local = channel.localAddress();
         this.authenticator = authenticator;
         this.principal = unproved();
-        this.memory = replies.memory();
-        this.subscriptions = new Subscriber(channels, this, replies);
+        this.replies = replies;
+        this.memory = replies.memory;
+        this.channels = channels;
     }
 
-    private @Nullable Principal unproved() {
-        return authenticator.required() ? null : Principal.ANYONE;
+    private Principal unproved() {
+        return authenticator.required() ? Principal.ANONYMOUS : Principal.ANYONE;
     }
 
     long ageSeconds() {
@@ -74,70 +76,62 @@ public final class Session {
 
     /** Throws a {@link CommandException} if the client's secret was revoked. Called before more data is sent. */
     void requireStillKnown() {
-        Principal known = principal;
-        if (known != null && known.revoked()) {
+        if (principal.revoked()) {
             throw new CommandException(UNKNOWN_USER);
         }
     }
 
-    /** Throws a {@link CommandException} unless the client has a permission that is not specific to a document. */
+    /** Throws unless the client has a permission that is not specific to a document. */
     void require(Permission permission, String command) {
         if (!may(permission)) {
             throw new CommandException(
-                    "NOPERM User " + user("?") + " has no permissions to run the '" + command + "' command");
+                    "NOPERM User " + principal.name() + " has no permissions to run the '" + command + "' command");
         }
     }
 
-    /** Throws a {@link CommandException} unless the client has a permission on a document. */
     void require(Permission permission, DocumentName document) {
         if (!may(permission, document)) {
-            throw new CommandException("NOPERM No permissions to access a key: user " + user("?") + " may not "
+            throw new CommandException("NOPERM No permissions to access a key: user " + principal.name() + " may not "
                     + permission.name().toLowerCase(Locale.ROOT) + " it");
         }
     }
 
-    /**
-     * Throws a {@link CommandException} unless the client has a permission on all documents whose names start with the
-     * fixed beginning of a pattern.
-     */
+    /** Throws unless the client has a permission on all documents that start with the beginning of a pattern. */
     void requireAll(Permission permission, Glob pattern) {
-        Principal known = principal;
-        if (known == null || !known.mayAll(permission, pattern.beginning())) {
-            throw new CommandException("NOPERM No permissions to access a channel: user " + user("?") + " may not "
+        if (!principal.mayAll(permission, pattern.beginning())) {
+            throw new CommandException("NOPERM No permissions to access a channel: user " + principal.name()
+                    + " may not "
                     + permission.name().toLowerCase(Locale.ROOT) + " all that the pattern can match; begin it with a"
                     + " prefix that the user has");
         }
     }
 
     boolean may(Permission permission) {
-        Principal known = principal;
-        return known != null && known.may(permission);
+        return principal.may(permission);
     }
 
     boolean may(Permission permission, DocumentName document) {
-        Principal known = principal;
-        return known != null && known.may(permission, document);
+        return principal.may(permission, document);
     }
 
-    /** Returns the name of the connection's user, or {@code otherwise} if it is unknown. */
-    String user(String otherwise) {
-        Principal known = principal;
-        return known == null ? otherwise : known.name();
+    /** Returns the name of the user; empty if the client has not authenticated. */
+    String user() {
+        return principal == Principal.ANONYMOUS ? "" : principal.name();
     }
 
     /** Whether the client must authenticate, because it has not authenticated yet or its secret was revoked. */
-    public boolean stranger() {
+    boolean stranger() {
         Principal known = principal;
-        return known == null || known.revoked();
+        return known != Principal.ANYONE && (known == Principal.ANONYMOUS || known.revoked());
     }
 
-    /** Returns the transaction in which commands are queued, or null if there is none. */
-    public @Nullable Transaction transaction() {
+    @Nullable
+    Transaction transaction() {
         return transaction;
     }
 
     /** Begins a transaction, or ends the current one if the argument is null. */
-    public void transaction(@Nullable Transaction begun) {
+    void transaction(@Nullable Transaction begun) {
         if (transaction != null) {
             transaction.release();
         }
@@ -148,42 +142,51 @@ public final class Session {
      * Whether the connection has subscriptions and uses RESP 2, in which a client cannot distinguish messages from
      * replies.
      */
-    public boolean onlyListens() {
-        return protocol == RespVersion.RESP2 && subscriptions.count() > 0;
+    boolean onlyListens() {
+        return subscriber != null && subscriber.subscribed() && !resp3;
     }
 
-    public void reset() {
+    Subscriber subscriber() {
+        if (subscriber == null) {
+            subscriber = new Subscriber(channels, this);
+        }
+        return subscriber;
+    }
+
+    /** Resets the connection to its initial state. */
+    void reset() {
         name = "";
         library = "";
         libraryVersion = "";
         principal = unproved();
-        protocol = RespVersion.RESP2;
-        transaction(null);
-        subscriptions.removeAll();
+        resp3 = false;
+        release();
     }
 
-    /**
-     * Ends the waits of all requests, because the server is stopping or the connection is closed. Called on the event
-     * loop.
-     */
-    public void end() {
+    /** Discards the transaction, and removes all subscriptions. */
+    void release() {
+        transaction(null);
+        if (subscriber != null) {
+            subscriber.removeAll();
+        }
+    }
+
+    /** Ends the waits of all requests, because the server is stopping or the connection is closed. */
+    void end() {
         ending = true;
         if (onEnding != null) {
             onEnding.run();
         }
     }
 
-    /** Ends the waits of all requests, because the client will send no more data. Called on the event loop. */
-    public void endOfInput() {
+    /** Ends the waits of all requests, because the client will send no more data. */
+    void endOfInput() {
         clientDone = true;
         end();
     }
 
-    /**
-     * Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. The
-     * action replaces any earlier action.
-     */
-    public void onEnding(@Nullable Runnable action) {
+    /** Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. */
+    void onEnding(@Nullable Runnable action) {
         onEnding = action;
         if (action != null && ending) {
             action.run();

@@ -5,11 +5,8 @@ import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.resp.CommandSpec.Access;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** The most recent slow commands ({@code SLOWLOG}), with the time from request to reply. Thread-safe. */
-public final class SlowLog {
+final class SlowLog {
     /** Minimum duration of a command that counts as slow. */
     static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** Maximum number of entries. The oldest entry is removed first. */
@@ -30,13 +27,8 @@ public final class SlowLog {
 
     private static final int USUAL_COUNT = 10;
 
-    private final InstantSource clock;
     private final Deque<Entry> entries = new ArrayDeque<>();
     private long nextId;
-    private final Subcommands subcommands = new Subcommands("SLOWLOG")
-            .add("GET", "[count]", 0, 1, (session, command) -> newest(command))
-            .add("LEN", "", 0, 0, (session, command) -> length())
-            .add("RESET", "", 0, 0, (session, command) -> reset());
 
     /** A slow command. Formatted only when a client asks for it, because every command is slow under a heavy load. */
     private record Entry(long id, long startedSeconds, long nanos, Reply words, SocketAddress client, String name) {
@@ -46,44 +38,41 @@ public final class SlowLog {
         }
     }
 
-    /** Creates an empty log; {@code clock} provides the times of the entries. */
-    public SlowLog(InstantSource clock) {
-        this.clock = clock;
-    }
-
-    public List<CommandSpec> all() {
+    List<CommandSpec> all() {
         return List.of(server("SLOWLOG", -2, NONE, "", "Returns the most recent slow commands.")
                 .access(Access.ADMIN)
-                .immediate(subcommands::run));
+                .immediate(new Subcommands()
+                        .add("GET [count]", 0, 1, (session, command) -> newest(command))
+                        .add("LEN", 0, (session, command) -> length())
+                        .add("RESET", 0, (session, command) -> reset())));
     }
 
     /**
-     * Records a finished command if it was slow. Does not record blocking commands, because clients choose their
-     * waiting times.
+     * Records a slow command that has finished. Does not record blocking commands, because clients choose their waiting
+     * times.
      */
-    public void done(Session session, CommandSpec spec, Command command, long nanos) {
-        if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {
+    void add(Session session, CommandSpec spec, Command command, long nanos) {
+        if (spec.blocks()) {
             return;
         }
         Reply words = spec.access() == Access.FREE
-                ? Reply.Array.of(spec.lowerName(), "(redacted)")
+                ? Reply.Array.of(spec.lowerName, "(redacted)")
                 : new Reply.Array(words(command));
-        long startedSeconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis() - TimeUnit.NANOSECONDS.toMillis(nanos));
-        add(startedSeconds, nanos, words, session);
-    }
-
-    private synchronized void add(long startedSeconds, long nanos, Reply words, Session session) {
-        if (entries.size() == MAX_ENTRIES) {
-            entries.removeLast();
+        long startedSeconds =
+                TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(nanos));
+        synchronized (this) {
+            if (entries.size() == MAX_ENTRIES) {
+                entries.removeLast();
+            }
+            entries.addFirst(new Entry(nextId++, startedSeconds, nanos, words, session.remote, session.name));
         }
-        entries.addFirst(new Entry(nextId++, startedSeconds, nanos, words, session.remote, session.name));
     }
 
     private static List<Reply> words(Command command) {
         boolean all = command.size() <= MAX_WORDS;
         List<Reply> words = new ArrayList<>();
         for (int i = 0; i < (all ? command.size() : MAX_WORDS - 1); i++) {
-            words.add(new Reply.Bulk(cut(command.word(i))));
+            words.add(cut(command.word(i)));
         }
         if (!all) {
             words.add(Reply.Bulk.of("... (" + (command.size() - MAX_WORDS + 1) + " more arguments)"));
@@ -91,14 +80,14 @@ public final class SlowLog {
         return words;
     }
 
-    private static byte[] cut(byte[] word) {
+    private static Reply cut(byte[] word) {
         if (word.length <= MAX_WORD_BYTES) {
-            return word;
+            return new Reply.Bulk(word);
         }
         byte[] more = ("... (" + (word.length - MAX_WORD_BYTES) + " more bytes)").getBytes(StandardCharsets.US_ASCII);
         byte[] cut = Arrays.copyOf(word, MAX_WORD_BYTES + more.length);
         System.arraycopy(more, 0, cut, MAX_WORD_BYTES, more.length);
-        return cut;
+        return new Reply.Bulk(cut);
     }
 
     private Reply newest(Command command) {

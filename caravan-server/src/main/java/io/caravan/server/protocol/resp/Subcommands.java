@@ -1,34 +1,31 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** The subcommands of a command, which {@code HELP} lists. */
-public final class Subcommands {
-    private final String command;
+final class Subcommands implements Action.Immediate {
     private final Map<String, Subcommand> byName = new LinkedHashMap<>();
 
     private record Subcommand(String usage, int least, int most, Action.Immediate action) {}
 
-    /** Creates an empty set of subcommands of the command with this name, in upper case. */
-    public Subcommands(String command) {
-        this.command = command;
+    /** Adds a subcommand. The usage begins with its name; {@code words} is the number of words after the name. */
+    Subcommands add(String usage, int words, Action.Immediate action) {
+        return add(usage, words, words, action);
     }
 
     /** Adds a subcommand with {@code least} to {@code most} words after its name. */
-    public Subcommands add(String name, String usage, int least, int most, Action.Immediate action) {
-        byName.put(name, new Subcommand(usage, least, most, action));
+    Subcommands add(String usage, int least, int most, Action.Immediate action) {
+        byName.put(usage.split(" ")[0], new Subcommand(usage, least, most, action));
         return this;
     }
 
+    @Override
     public Reply run(Session session, Command request) {
         if (request.is(1, "HELP")) {
-            return help();
+            return new Reply.Array(byName.values().stream()
+                    .map(each -> new Reply.Simple(request.keyword(0) + " " + each.usage()))
+                    .toList());
         }
         Subcommand subcommand = byName.get(request.keyword(1));
         if (subcommand == null) {
@@ -39,13 +36,5 @@ public final class Subcommands {
             throw CommandException.wrongArity(request.lower(0) + "|" + request.lower(1));
         }
         return subcommand.action().run(session, request);
-    }
-
-    private Reply help() {
-        Stream<String> lines = byName.entrySet().stream()
-                .map(entry ->
-                        (command + " " + entry.getKey() + " " + entry.getValue().usage()).trim());
-        List<Reply> replies = lines.<Reply>map(Reply.Simple::new).toList();
-        return new Reply.Array(replies);
     }
 }

@@ -1,22 +1,28 @@
 package io.caravan.server.protocol.resp;
 
+import static io.caravan.server.protocol.resp.CommandSpec.pubsub;
+
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.Channels.Topic;
+import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.security.Permission;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tracks the channels and patterns to which one connection has subscribed, and delivers their messages. A message is
- * delivered after the replies to earlier requests, and counts toward the memory for replies as soon as it is published.
- * Used on the event loop, except for {@link #send} and {@link #closeBehind}.
+ * The publish/subscribe commands, and the channels and patterns to which one connection has subscribed. A channel has a
+ * name like a document, and requires the same permissions.
+ *
+ * <p>A message is delivered after the replies to earlier requests, and counts toward the memory for replies as soon as
+ * it is published. Used on the event loop, except for {@link #send} and {@link #closeBehind}.
  */
-public final class Subscriber {
+final class Subscriber {
     private static final Logger LOG = LoggerFactory.getLogger(Subscriber.class);
 
     /**
@@ -32,28 +38,92 @@ public final class Subscriber {
 
     private final Channels channels;
     private final Session session;
-    private final ReplyQueue replies;
-    private final Set<Topic> names = new LinkedHashSet<>();
-    private final Set<Topic> patterns = new LinkedHashSet<>();
+    /** The subscriptions, in the order in which they were added. */
+    private final Set<Topic> topics = new LinkedHashSet<>();
+
     private final AtomicBoolean closing = new AtomicBoolean();
 
     /** Creates a subscriber without subscriptions. */
-    public Subscriber(Channels channels, Session session, ReplyQueue replies) {
+    Subscriber(Channels channels, Session session) {
         this.channels = channels;
         this.session = session;
-        this.replies = replies;
+    }
+
+    static List<CommandSpec> commands(Channels channels) {
+        return List.of(
+                pubsub("SUBSCRIBE", -2, "Subscribes to channels.")
+                        .access(Access.READ)
+                        .immediate((session, command) -> session.subscriber().subscribe(command, false)),
+                pubsub("UNSUBSCRIBE", -1, "Unsubscribes from channels, or from all of them.")
+                        .immediate((session, command) -> session.subscriber().unsubscribe(command, false)),
+                pubsub("PSUBSCRIBE", -2, "Subscribes to all channels that match patterns.")
+                        .access(Access.READ)
+                        .immediate((session, command) -> session.subscriber().subscribe(command, true)),
+                pubsub("PUNSUBSCRIBE", -1, "Unsubscribes from patterns, or from all of them.")
+                        .immediate((session, command) -> session.subscriber().unsubscribe(command, true)),
+                pubsub("PUBLISH", 3, "Sends a message to the subscribers of a channel.")
+                        .access(Access.WRITE)
+                        // On an event loop, matching the channel against all patterns would delay other clients.
+                        .waiting((session, command) -> {
+                            session.require(Permission.WRITE, command.name());
+                            return new Reply.Number(channels.publish(command.name(), command.word(2)));
+                        }));
+    }
+
+    /** Subscribes to all topics that the command names, or to none. */
+    private Reply subscribe(Command command, boolean patterns) {
+        List<Reply> replies = new ArrayList<>();
+        List<Topic> added = new ArrayList<>();
+        try {
+            for (Topic topic : topics(command, patterns)) {
+                if (add(topic)) {
+                    added.add(topic);
+                }
+                replies.add(confirmation("subscribe", topic.toBytes(), patterns));
+            }
+        } catch (RuntimeException rejected) {
+            added.forEach(this::remove);
+            throw rejected;
+        }
+        return Reply.Array.sequence(replies);
+    }
+
+    private Reply unsubscribe(Command command, boolean patterns) {
+        List<Topic> named = command.size() == 1
+                ? topics.stream().filter(topic -> topic.isPattern() == patterns).toList()
+                : topics(command, patterns);
+        if (named.isEmpty()) {
+            return confirmation("unsubscribe", null, patterns);
+        }
+        List<Reply> replies = new ArrayList<>();
+        for (Topic topic : named) {
+            remove(topic);
+            replies.add(confirmation("unsubscribe", topic.toBytes(), patterns));
+        }
+        return Reply.Array.sequence(replies);
+    }
+
+    private Reply confirmation(String what, byte @Nullable [] topic, boolean patterns) {
+        return Reply.Array.push(patterns ? "p" + what : what, topic, topics.size());
+    }
+
+    private static List<Topic> topics(Command command, boolean patterns) {
+        CommandSpec.requireFewNames(command, command.size() - 1, "channels");
+        return command.wordsFrom(1).stream()
+                .map(word -> Topic.of(word, patterns))
+                .toList();
     }
 
     /**
      * Subscribes to a topic. Returns false if the connection is subscribed already. Throws a {@link CommandException}
      * if the user may not read the topic, or a limit is reached.
      */
-    public boolean add(Topic topic) {
+    private boolean add(Topic topic) {
         topic.requireReadable(session);
-        if (set(topic.getClass()).contains(topic)) {
+        if (topics.contains(topic)) {
             return false;
         }
-        if (topic instanceof Topic.Matching) {
+        if (topic.isPattern()) {
             checkPatterns(topic.patternBytes());
         }
         if (!session.memory.reserveWait(topic.heldBytes())) {
@@ -66,45 +136,35 @@ public final class Subscriber {
             session.memory.releaseWait(topic.heldBytes());
             throw rejected;
         }
-        return set(topic.getClass()).add(topic);
-    }
-
-    private Set<Topic> set(Class<? extends Topic> kind) {
-        return kind == Topic.Matching.class ? patterns : names;
+        return topics.add(topic);
     }
 
     private void checkPatterns(int addedBytes) {
-        if (patterns.size() >= MAX_PATTERNS) {
+        if (topics.stream().filter(Topic::isPattern).count() >= MAX_PATTERNS) {
             throw new CommandException("ERR a connection subscribes to at most " + MAX_PATTERNS
                     + " patterns; remove some with PUNSUBSCRIBE");
         }
-        if (addedBytes + patterns.stream().mapToInt(Topic::patternBytes).sum() > MAX_PATTERNS_BYTES) {
+        if (addedBytes + topics.stream().mapToInt(Topic::patternBytes).sum() > MAX_PATTERNS_BYTES) {
             throw new CommandException("ERR the patterns of a connection have at most " + MAX_PATTERNS_BYTES
                     + " bytes together; remove some with PUNSUBSCRIBE");
         }
     }
 
-    public void remove(Topic topic) {
-        if (set(topic.getClass()).remove(topic)) {
+    private void remove(Topic topic) {
+        if (topics.remove(topic)) {
             session.memory.releaseWait(topic.heldBytes());
             channels.remove(topic, this);
         }
     }
 
     /** Removes all subscriptions. */
-    public void removeAll() {
-        topics(Topic.Named.class).forEach(this::remove);
-        topics(Topic.Matching.class).forEach(this::remove);
+    void removeAll() {
+        List.copyOf(topics).forEach(this::remove);
     }
 
-    /** Returns the subscribed topics of a kind, in the order in which they were added. */
-    public List<Topic> topics(Class<? extends Topic> kind) {
-        return List.copyOf(set(kind));
-    }
-
-    /** Returns the number of subscribed channels and patterns. */
-    public int count() {
-        return names.size() + patterns.size();
+    /** Whether the connection is subscribed to any channel or pattern. */
+    boolean subscribed() {
+        return !topics.isEmpty();
     }
 
     /**
@@ -127,13 +187,13 @@ public final class Subscriber {
      * Delivers a message if the subscription still exists. Closes the connection if the user has lost the permission.
      */
     private void deliver(Topic topic, DocumentName name, Reply message) {
-        if (!set(topic.getClass()).contains(topic) || session.quitting) {
+        if (!topics.contains(topic) || session.quitting) {
             return;
         }
         if (!session.may(Permission.READ, name)) {
             session.channel.close();
         } else {
-            replies.push(session.protocol, message);
+            session.replies.push(session, message);
         }
     }
 

@@ -5,13 +5,10 @@ import io.caravan.server.document.ChangeWait;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the wait does not. The wait ends with the first value, when the document is closed, at the
  * timeout, when the client disconnects, or when the server stops.
  */
-final class TailRead implements ResumableRead {
+final class TailRead extends ValueStream {
     /** Stands for {@code $}: the sequence that the next value will get. */
     private static final long LATEST = -1;
     /** Maximum wait, so that no wait lasts forever. To wait longer, clients repeat the request. */
@@ -28,10 +25,7 @@ final class TailRead implements ResumableRead {
 
     private static final int FROM_WORD = 3;
 
-    private final DocumentService documents;
-    private final DocumentName name;
     private final Session session;
-    private final ResumableRead.Context context;
 
     /** Maximum number of values. */
     private long count = Long.MAX_VALUE;
@@ -40,20 +34,20 @@ final class TailRead implements ResumableRead {
     /** The first sequence to read, or {@link #LATEST}. */
     private long from;
 
-    private @Nullable ValueStream stream;
+    /** Whether the document has values to return. */
+    private boolean found;
+
     private boolean endsClosed;
-    private long documentId;
+    private long foundId;
     /** The wait for the first value; null if the command has not begun to wait. */
     private @Nullable ChangeWait wait;
 
     private boolean lastCheck;
 
-    TailRead(DocumentService documents, Command command, ResumableRead.Context context) {
-        this.documents = documents;
-        this.name = ListCommands.name(command);
-        this.session = context.session();
-        this.context = context;
-        parse(command);
+    TailRead(DocumentService documents, PendingReply place) {
+        super(documents, place);
+        this.session = place.session;
+        parse(place.command());
     }
 
     private void parse(Command command) {
@@ -82,14 +76,14 @@ final class TailRead implements ResumableRead {
 
     @Override
     public boolean proceed() {
-        if (stream != null) {
-            return stream.proceed();
+        if (found) {
+            return super.proceed();
         }
         boolean replied = false;
         boolean inVain = false;
         try {
             replied = replied();
-            inVain = !replied && stream == null;
+            inVain = !replied && !found;
         } finally {
             if (inVain) {
                 session.channel.eventLoop().execute(this::rest);
@@ -97,7 +91,7 @@ final class TailRead implements ResumableRead {
                 session.channel.eventLoop().execute(wait::close);
             }
         }
-        return replied || !inVain && Objects.requireNonNull(stream).proceed();
+        return replied || !inVain && super.proceed();
     }
 
     /** Waits for the next change to the document. Called on the event loop. */
@@ -114,11 +108,11 @@ final class TailRead implements ResumableRead {
 
     private void check(List<DocumentName> names) {
         lastCheck = names.isEmpty();
-        context.wake().run();
+        place.wake();
     }
 
     /**
-     * Checks the document, and completes the reply or creates a stream of the values. Does neither if the command must
+     * Checks the document, and completes the reply or finds that there are values. Does neither if the command must
      * wait. Returns whether the reply is complete.
      */
     private boolean replied() {
@@ -130,7 +124,7 @@ final class TailRead implements ResumableRead {
         }
         check(info == null ? 0 : info.firstSequence(), next);
         if (info != null && from < next) {
-            stream = new ValueStream(documents, name, this::choose, new Format(), context);
+            found = true;
             return false;
         }
         if (info != null && wait == null) {
@@ -140,12 +134,7 @@ final class TailRead implements ResumableRead {
         if (blockMillis > 0 && !lastCheck && !closed) {
             return false;
         }
-        context.place()
-                .complete(new Reply.Array(List.of(
-                        new Reply.Number(from),
-                        Reply.Array.EMPTY,
-                        new Reply.Bool(closed),
-                        info == null ? Reply.Null.BULK : new Reply.Number(info.id()))));
+        place.complete(Reply.Array.of(from, Reply.Array.EMPTY, closed, info == null ? null : info.id()));
         return true;
     }
 
@@ -159,39 +148,38 @@ final class TailRead implements ResumableRead {
         }
     }
 
-    private SequenceRange choose(DocumentInfo info) {
+    @Override
+    SequenceRange select(DocumentInfo info) {
         check(info.firstSequence(), info.nextSequence());
         long to = Math.min(info.nextSequence(), from + Math.min(count, Long.MAX_VALUE - from));
-        documentId = info.id();
+        foundId = info.id();
         endsClosed = info.attributes().closed() && to == info.nextSequence();
         return new SequenceRange(from, to);
     }
 
-    /** Writes {@code [next sequence, [[sequence, value], ...], whether no value can follow, document id]}. */
-    private final class Format implements ValueStream.Format {
-        @Override
-        public void begin(ByteBuf out, long count) {
-            if (count == 0) {
-                // The document was deleted after its values were chosen.
-                endsClosed = false;
-                documentId = 0;
-            }
-            Reply.putNumber(out, '*', 4);
-            Reply.putNumber(out, ':', from + count);
-            Reply.putNumber(out, '*', count);
+    /** Writes the beginning of {@code [next, [[sequence, value], ...], whether no value can follow, document id]}. */
+    @Override
+    void writeBegin(ByteBuf out, long count) {
+        if (count == 0) {
+            // The document was deleted after its values were chosen.
+            endsClosed = false;
+            foundId = 0;
         }
+        Reply.putNumber(out, '*', 4);
+        Reply.putNumber(out, ':', from + count);
+        Reply.putNumber(out, '*', count);
+    }
 
-        @Override
-        public void beforeValue(ByteBuf out, long sequence) {
-            Reply.putNumber(out, '*', 2);
-            Reply.putNumber(out, ':', sequence);
-        }
+    @Override
+    void writeBefore(ByteBuf out, long sequence) {
+        Reply.putNumber(out, '*', 2);
+        Reply.putNumber(out, ':', sequence);
+    }
 
-        @Override
-        public void end(ByteBuf out) {
-            new Reply.Bool(endsClosed).encode(out, session.protocol);
-            // No range was chosen if the document was deleted before the read began.
-            Reply.of(documentId == 0 ? null : documentId).encode(out, session.protocol);
-        }
+    @Override
+    void writeEnd(ByteBuf out) {
+        new Reply.Bool(endsClosed).encode(out, session.resp3);
+        // No range was chosen if the document was deleted before the read began.
+        Reply.of(foundId == 0 ? null : foundId).encode(out, session.resp3);
     }
 }

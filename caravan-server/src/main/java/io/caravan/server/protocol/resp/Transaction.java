@@ -1,24 +1,23 @@
 package io.caravan.server.protocol.resp;
 
+import static io.caravan.server.protocol.resp.CommandSpec.transactions;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 /**
  * The commands between {@code MULTI} and {@code EXEC}, which become one atomic write. Reads in a transaction reflect
  * the earlier writes of the transaction. The number and the total size of the commands, counted as in {@link
  * RespLimits}, are limited. Used only on the event loop.
  */
-public final class Transaction {
+final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
     /** Approximate memory that a command takes in addition to its words. */
     static final int STEP_BYTES = 256;
@@ -32,34 +31,33 @@ public final class Transaction {
 
     private boolean spoilt;
 
-    private record Step(String command, Change change) {}
+    private record Step(String command, Collection<DocumentName> names, Function<DocumentEdits, Reply> change) {}
 
-    public Transaction(long maxBytes, Budget budget) {
+    Transaction(long maxBytes, Budget budget) {
         this.maxBytes = maxBytes;
         this.budget = budget;
     }
 
     /** Returns the commands for transactions, which combine several commands into one write. */
-    public static List<CommandSpec> commands(RespLimits limits) {
+    static List<CommandSpec> commands(RespLimits limits) {
         Budget budget = new Budget(
                 Math.max(limits.maxRequestBytes(), Runtime.getRuntime().maxMemory() / Budget.HEAP_PART));
         return List.of(
-                CommandSpec.transactions("MULTI", 1, "Begins a transaction.")
+                transactions("MULTI", "Begins a transaction.")
                         .immediate((session, command) -> begin(session, limits, budget)),
-                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
-                        .commit((session, command) -> {
+                transactions("EXEC", "Runs the commands of the transaction, all or none.")
+                        .commit((session, command, names) -> {
                             Transaction transaction = current(session, "EXEC");
                             // From now on, the memory of the queued commands counts as that of this request.
                             session.memory.hold(transaction.heldBytes());
                             session.transaction(null);
                             return transaction.change();
                         }),
-                CommandSpec.transactions("DISCARD", 1, "Discards the transaction.")
-                        .immediate((session, command) -> {
-                            current(session, "DISCARD");
-                            session.transaction(null);
-                            return Reply.OK;
-                        }));
+                transactions("DISCARD", "Discards the transaction.").immediate((session, command) -> {
+                    current(session, "DISCARD");
+                    session.transaction(null);
+                    return Reply.OK;
+                }));
     }
 
     private static Reply begin(Session session, RespLimits limits, Budget budget) {
@@ -79,14 +77,14 @@ public final class Transaction {
     }
 
     /** Marks the transaction as failed, because a command was rejected. */
-    public void spoil() {
+    void spoil() {
         spoilt = true;
         steps.clear();
         release();
     }
 
     /** Returns the memory reserved from the budget for the commands. */
-    public long heldBytes() {
+    long heldBytes() {
         return heldBytes;
     }
 
@@ -101,17 +99,17 @@ public final class Transaction {
      * Queues a command. Throws a {@link CommandException} if it cannot be in a transaction, or a limit would be
      * exceeded.
      */
-    public Reply queue(Session session, CommandSpec spec, Command command) {
-        Action.Write action = spec.queued();
+    Reply queue(Session session, CommandSpec spec, Command command) {
+        Action.Write action = spec.queued;
         if (action == null) {
-            throw new CommandException(
-                    "ERR " + spec.name() + " cannot be in MULTI: a transaction contains commands that"
-                            + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
+            throw new CommandException("ERR " + spec.name + " cannot be in MULTI: a transaction contains commands that"
+                    + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
-        Change change = action.prepare(session, command);
+        List<DocumentName> names = spec.names(command);
+        Function<DocumentEdits, Reply> change = action.prepare(session, command, names);
         if (!spoilt) {
             hold(command.bytes());
-            steps.add(new Step(spec.name(), change));
+            steps.add(new Step(spec.name, names, change));
         }
         return new Reply.Simple("QUEUED");
     }
@@ -129,19 +127,21 @@ public final class Transaction {
         bytes += commandBytes;
     }
 
-    /** Returns the documents of the first queued command, if any. */
-    Collection<DocumentName> firstNames() {
-        return steps.isEmpty() ? List.of() : steps.get(0).change().names();
+    /** Returns the documents of all queued commands. */
+    Collection<DocumentName> names() {
+        Set<DocumentName> names = new LinkedHashSet<>();
+        steps.forEach(step -> names.addAll(step.names()));
+        return names;
     }
 
-    /** Returns all queued commands as one write. Throws a {@link CommandException} if one of them was rejected. */
-    public Change change() {
+    /**
+     * Returns the changes of all queued commands as one. Throws a {@link CommandException} if a command was rejected.
+     */
+    Function<DocumentEdits, Reply> change() {
         if (spoilt) {
             throw new CommandException("EXECABORT Transaction discarded because of previous errors.");
         }
-        Set<DocumentName> names = new LinkedHashSet<>();
-        steps.forEach(step -> names.addAll(step.change().names()));
-        return new Change(names, this::apply);
+        return this::apply;
     }
 
     private Reply apply(DocumentEdits edits) {
@@ -159,7 +159,7 @@ public final class Transaction {
      */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
-            return step.change().edit().apply(edits);
+            return step.change().apply(edits);
         } catch (RuntimeException rejected) {
             throw new CommandException(Errors.reply(rejected).text() + " (command " + number + " of the transaction, "
                     + step.command() + "; nothing has been changed)");
@@ -170,7 +170,7 @@ public final class Transaction {
      * Limits the memory of the transactions of all connections, because clients may delay {@code EXEC} indefinitely.
      * Thread-safe.
      */
-    public static final class Budget {
+    static final class Budget {
         /**
          * The number by which the size of the JVM heap is divided to get the memory limit. The limit is higher if a
          * single transaction may be larger.

@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

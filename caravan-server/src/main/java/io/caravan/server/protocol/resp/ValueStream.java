@@ -6,11 +6,10 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import java.nio.ByteBuffer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,19 +24,17 @@ import org.slf4j.LoggerFactory;
  * <p>A slow client therefore occupies no thread, and pins no values in the store. If values are trimmed or deleted
  * before the client has received them, the connection is closed, because the reply cannot be completed.
  */
-public final class ValueStream implements ResumableRead, DocumentReader {
+abstract class ValueStream implements ResumableRead, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** Upper bound on the number of bytes that the format adds before and after a value. */
+    /** Upper bound on the number of bytes that the reply contains before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
-    private final DocumentService documents;
-    private final DocumentName name;
-    private final Function<DocumentInfo, SequenceRange> choice;
-    private final Format format;
-    private final ResumableRead.Context context;
+    final DocumentService documents;
+    final DocumentName name;
+    final PendingReply place;
     private final Channel channel;
 
     // Used only by the turns.
@@ -53,60 +50,41 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     private long onTheirWay;
     private boolean waiting;
 
-    /**
-     * Writes the parts of the reply that surround the values: before all values, before each value, and after all
-     * values.
-     */
-    interface Format {
-        /** The format of a reply that is an array of the values. */
-        Format VALUES = new Format() {
-            @Override
-            public void begin(ByteBuf out, long count) {
-                Reply.putNumber(out, '*', count);
-            }
-
-            @Override
-            public void beforeValue(ByteBuf out, long sequence) {}
-        };
-
-        void begin(ByteBuf out, long count);
-
-        void beforeValue(ByteBuf out, long sequence);
-
-        default void end(ByteBuf out) {}
-    }
-
-    /**
-     * Creates a stream of the values that {@code choice} selects in the first turn. An exception of it becomes the
-     * reply.
-     */
-    ValueStream(
-            DocumentService documents,
-            DocumentName name,
-            Function<DocumentInfo, SequenceRange> choice,
-            Format format,
-            ResumableRead.Context context) {
+    /** Creates a stream of values of the document that the command names. */
+    ValueStream(DocumentService documents, PendingReply place) {
         this.documents = documents;
-        this.name = name;
-        this.choice = choice;
-        this.format = format;
-        this.context = context;
-        this.channel = context.session().channel;
+        this.name = place.command().name();
+        this.place = place;
+        this.channel = place.session.channel;
     }
+
+    /** Selects the values, in the first turn. An exception becomes the reply. */
+    abstract SequenceRange select(DocumentInfo info);
+
+    /** Writes the part of the reply that precedes all values. */
+    void writeBegin(ByteBuf out, long count) {
+        Reply.putNumber(out, '*', count);
+    }
+
+    /** Writes the part of the reply that precedes the value with this sequence. */
+    void writeBefore(ByteBuf out, long sequence) {}
+
+    /** Writes the part of the reply that follows all values. */
+    void writeEnd(ByteBuf out) {}
 
     @Override
     public boolean proceed() {
         turnBytes = 0;
         try {
-            context.session().requireStillKnown();
+            place.session.requireStillKnown();
             documents.read(name, this::choose, this);
         } catch (RuntimeException problem) {
             fail(problem);
             return true;
         }
         if (next == end) {
-            format.end(room());
-            send(room(), context.place()::end);
+            writeEnd(room());
+            send(room(), place::end);
             return true;
         }
         send(room(), this::awaitTurn);
@@ -120,7 +98,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
             }
             return new SequenceRange(next, end);
         }
-        SequenceRange range = choice.apply(info);
+        SequenceRange range = select(info);
         documentId = info.id();
         next = range.from();
         end = Math.max(range.from(), range.to());
@@ -144,7 +122,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
             if (count == 0) {
                 end = next;
             }
-            format.begin(room(), count);
+            writeBegin(room(), count);
         }
     }
 
@@ -152,7 +130,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     public boolean next(long sequence, ByteBuffer value) {
         int bytes = value.remaining();
         ByteBuf out = room();
-        format.beforeValue(out, sequence);
+        writeBefore(out, sequence);
         Reply.putNumber(out, '$', bytes);
         while (value.hasRemaining()) {
             put(value);
@@ -191,10 +169,10 @@ public final class ValueStream implements ResumableRead, DocumentReader {
         piece = null;
         sent = true;
         int bytes = full.readableBytes();
-        context.session().memory.holdReply(full.capacity());
+        place.session.memory.holdReply(full.capacity());
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
-            context.place().add(new PendingReply.Piece(full, () -> written(bytes)));
+            place.add(new ReplyQueue.Piece(full, () -> written(bytes)));
             after.run();
         });
     }
@@ -212,7 +190,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
     private void wakeIfRoom() {
         if (waiting && onTheirWay <= TURN_BYTES) {
             waiting = false;
-            context.wake().run();
+            place.wake();
         }
     }
 
@@ -227,7 +205,7 @@ public final class ValueStream implements ResumableRead, DocumentReader {
             LOG.warn("closing {}: its reply cannot be completed: {}", channel.remoteAddress(), error.text());
             channel.close();
         } else {
-            context.place().complete(error);
+            place.complete(error);
         }
     }
 }

@@ -3,9 +3,10 @@
  *
  * <p>{@link RespRequestDecoder} decodes a {@link RespRequest} from bytes and enforces {@link RespLimits}. {@link
  * RespHandler} rejects the request with an error from {@link RespProtocol#reject}, or runs the {@link Action} of its
- * {@link CommandSpec}. The reply waits in {@link ReplyQueue} until all earlier replies are written.
+ * {@link CommandSpec}. The {@link Reply} waits in {@link ReplyQueue} until all earlier replies are written, and then
+ * encodes itself for the version of the connection.
  *
- * <p>A write is a {@link Change}, which is applied by itself or as part of a {@link Transaction}. Reads run on reading
+ * <p>A {@linkplain Action.Write write} is applied by itself or as part of a {@link Transaction}. Reads run on reading
  * threads; consecutive reads of a connection form a {@link ReadBatch}. A read that may have to wait for a slow client
  * ({@link ValueStream}) or for a write ({@link TailRead}) is a {@link ResumableRead}, which releases its thread while it
  * waits.
@@ -17,7 +18,4 @@
 @NullMarked
 package io.caravan.server.protocol.resp;
 
-import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.codec.RespRequest;
-import io.caravan.server.protocol.resp.codec.RespRequestDecoder;
 import org.jspecify.annotations.NullMarked;

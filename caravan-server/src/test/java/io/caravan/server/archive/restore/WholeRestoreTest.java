@@ -27,7 +27,7 @@ import io.caravan.server.archive.restore.TestStore.Reports;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -9,7 +9,7 @@ import io.caravan.server.app.ServerConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.RespLimits;
 import io.caravan.testing.FreePorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;

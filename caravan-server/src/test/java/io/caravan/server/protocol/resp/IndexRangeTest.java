@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.ListCommands.IndexRange;
-import io.caravan.server.protocol.resp.codec.CommandException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

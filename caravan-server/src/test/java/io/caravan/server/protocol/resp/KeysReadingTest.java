@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.ListStore;
@@ -11,15 +10,12 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespVersion;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class KeysReadingTest {
@@ -29,7 +25,6 @@ class KeysReadingTest {
     private final DocumentService documents =
             new DocumentService(store, Catalog.open(store, 0), DocumentDurability.SYNC);
     private final EmbeddedChannel channel = new EmbeddedChannel();
-    private final Session session = RespFixture.session(channel);
     private final AtomicInteger woken = new AtomicInteger();
 
     private void push(String name) {
@@ -37,13 +32,9 @@ class KeysReadingTest {
                 DocumentName.of(name), document -> document.append(List.of(new byte[1])), new IgnoredOutcome<>());
     }
 
-    private interface Maker {
-        ResumableRead make(DocumentService documents, Command command, ResumableRead.Context context);
-    }
-
     @Test
     void keysChecksFewDocumentsPerTurn() {
-        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::all, "KEYS", "*");
+        Reply reply = checksFewDocumentsPerTurn(new KeyCommands(documents)::keys, "KEYS", "*");
         assertThat(reply)
                 .isInstanceOfSatisfying(
                         Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
@@ -51,7 +42,7 @@ class KeysReadingTest {
 
     @Test
     void scanChecksFewDocumentsPerTurn() {
-        Reply reply = checksFewDocumentsPerTurn(ScanCommands.NameScan::page, "SCAN", "0", "COUNT", "10000");
+        Reply reply = checksFewDocumentsPerTurn(new KeyCommands(documents)::scan, "SCAN", "0", "COUNT", "10000");
         assertThat(reply)
                 .isInstanceOfSatisfying(
                         Reply.Array.class,
@@ -67,16 +58,14 @@ class KeysReadingTest {
      *
      * @return the reply
      */
-    private Reply checksFewDocumentsPerTurn(Maker maker, String... words) {
+    private Reply checksFewDocumentsPerTurn(Action.Read read, String... words) {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
         ConnectionMemory memory = Unbounded.memory(channel);
-        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
-        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
-        byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
-        ResumableRead keys = maker.make(documents, new Command(bytes), context);
+        PendingReply pendingReply = RespFixture.open(RespFixture.session(channel, memory), words);
+        pendingReply.nextTurn = woken::incrementAndGet;
+        ResumableRead keys = read.start(pendingReply);
         int turns = 1;
         long previousBytes = 0;
         while (!keys.proceed()) {
@@ -98,11 +87,9 @@ class KeysReadingTest {
             push("k" + i);
             names.add(DocumentName.of("k" + i));
         }
-        ReplyQueue replies =
-                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        PendingReply pendingReply = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
-        ResumableRead.Context context = new ResumableRead.Context(session, pendingReply, woken::incrementAndGet);
-        ResumableRead exists = new KeyCommands.Counting(documents, names, context);
+        PendingReply pendingReply = RespFixture.open(RespFixture.session(channel), "EXISTS");
+        pendingReply.nextTurn = woken::incrementAndGet;
+        ResumableRead exists = new KeyCommands.Counting(documents, names, pendingReply);
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isTrue();

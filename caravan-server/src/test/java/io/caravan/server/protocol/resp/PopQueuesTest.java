@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.BlockingPop.PopQueues;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;

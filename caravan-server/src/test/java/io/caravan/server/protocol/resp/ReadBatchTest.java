@@ -1,14 +1,10 @@
 package io.caravan.server.protocol.resp;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespVersion;
-import io.caravan.server.security.Authenticator;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -24,19 +20,19 @@ class ReadBatchTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ConnectionMemory memory = Unbounded.memory(channel, LIMIT);
-    private final ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, () -> {}, () -> true);
-    private final Session session = new Session(1, channel, Authenticator.open(), new Channels(), replies);
+    private final Session session = RespFixture.session(channel, memory);
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final AtomicInteger pauses = new AtomicInteger();
     private final AtomicInteger done = new AtomicInteger();
 
-    private ReadBatch batch(Action.Read action) {
-        List<ReadBatch.Step> steps = new ArrayList<>();
+    private ReadBatch batch(Action.Immediate action) {
+        CommandSpec spec =
+                CommandSpec.server("READ", 1, CommandSpec.Keys.NONE, "", "").waiting(action);
+        List<PendingReply> reads = new ArrayList<>();
         for (int i = 0; i < READS; i++) {
-            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false));
-            steps.add(new ReadBatch.Step(action, new Command("READ".getBytes(UTF_8)), place, false, false));
+            reads.add(session.replies.open(session, spec, RespFixture.command("READ"), 0));
         }
-        return new ReadBatch(session, readers::add, steps, pauses::incrementAndGet);
+        return new ReadBatch(session, readers::add, reads, pauses::incrementAndGet);
     }
 
     /** Runs one turn of the batch and returns the number of reads completed so far. */
@@ -121,7 +117,7 @@ class ReadBatchTest {
         turnsUntil(batch, 2);
         assertThat(memory.full()).isTrue();
         assertThat(done).hasValue(2);
-        while (replies.flush()) {
+        while (session.replies.flush()) {
             // Each reply fills the socket's buffer.
         }
         assertThat(memory.full()).isFalse();

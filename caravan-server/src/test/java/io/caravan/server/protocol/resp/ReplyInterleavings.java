@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespVersion;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
+import io.caravan.server.security.Authenticator;
 import io.caravan.testing.simulator.Interleaver;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -83,7 +83,7 @@ final class ReplyInterleavings {
         connections.get(random.nextInt(connections.size())).ask();
     }
 
-    private final class Connection {
+    private final class Connection implements ReplyQueue.Owner {
         private final String name;
         private final EmbeddedChannel channel = new EmbeddedChannel() {
             @Override
@@ -94,7 +94,8 @@ final class ReplyInterleavings {
             }
         };
         private final ConnectionMemory memory = Unbounded.memory(channel);
-        private final ReplyQueue replies = new ReplyQueue(channel, loop, memory, this::progress, () -> this.inProgress);
+        private final ReplyQueue replies = new ReplyQueue(channel, loop, memory, this);
+        private final Session session = new Session(1, channel, Authenticator.open(), new Channels(), replies);
         private final List<String> ends = new ArrayList<>();
         private final StringBuilder taken = new StringBuilder();
         private int toRequest = 1 + random.nextInt(4);
@@ -149,12 +150,7 @@ final class ReplyInterleavings {
             }
             toRequest--;
             int number = requested++;
-            PendingReply place = replies.open(new PendingReply(replies, RespVersion.RESP2, false) {
-                @Override
-                protected void ended(RequestOutcome outcome, long nowNanos) {
-                    ends.add((outcome == RequestOutcome.ABANDONED ? "abandoned " : "answered ") + number);
-                }
-            });
+            PendingReply place = replies.open(session, null, RespFixture.command(String.valueOf(number)), 0);
             switch (random.nextInt(4)) {
                 case 0 -> {
                     inProgress = true;
@@ -170,7 +166,7 @@ final class ReplyInterleavings {
                     });
                 default -> {
                     // Unlike that of a plain number, the memory of this reply is counted.
-                    Reply reply = new Reply.Sequence(List.of(new Reply.Number(number)));
+                    Reply reply = Reply.Array.sequence(List.of(new Reply.Number(number)));
                     threads.daemon(name + "'s reply", () -> place.complete(reply));
                 }
             }
@@ -179,11 +175,12 @@ final class ReplyInterleavings {
         private void add(PendingReply place, String text) {
             ByteBuf bytes = Unpooled.copiedBuffer(text, US_ASCII);
             memory.holdReply(bytes.capacity());
-            place.add(new PendingReply.Piece(bytes, () -> {}));
+            place.add(new ReplyQueue.Piece(bytes, () -> {}));
         }
 
         /** Flushes replies and continues to read requests, as {@code RespHandler} does. */
-        private void progress() {
+        @Override
+        public void progress() {
             moreProgress = true;
             if (inProgress) {
                 return;
@@ -197,6 +194,17 @@ final class ReplyInterleavings {
             }
             inProgress = false;
             take();
+        }
+
+        @Override
+        public boolean inProgress() {
+            return inProgress;
+        }
+
+        @Override
+        public void ended(PendingReply reply, RequestOutcome outcome, long nanos) {
+            ends.add((outcome == RequestOutcome.ABANDONED ? "abandoned " : "answered ")
+                    + reply.command().text(0));
         }
 
         private void take() {

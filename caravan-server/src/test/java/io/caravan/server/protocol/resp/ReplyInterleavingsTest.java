@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.testing.LongTimeout;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.simulator.Exploration;
@@ -38,13 +39,13 @@ class ReplyInterleavingsTest {
                         }
                         delivers.set(false);
                 """),
-        TAKE_ANY_THREAD_FOR_THE_LOOP("ReplyQueue", "if (loop.inEventLoop()) {", "if (inProgress.getAsBoolean()) {"),
-        WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done()) {\n            return false;\n        }\n", ""),
+        TAKE_ANY_THREAD_FOR_THE_LOOP("ReplyQueue", "if (loop.inEventLoop()) {", "if (owner.inProgress()) {"),
+        WRITE_INCOMPLETE_REPLY("ReplyQueue", "        if (!head.done) {\n            return false;\n        }\n", ""),
         KEEP_COUNTING_WHAT_IS_WRITTEN("ReplyQueue", "            head.hold(0);\n", ""),
         REPORT_ABANDONED_REPLY_AS_COMPLETE(
-                "PendingReply",
-                "            ended(RequestOutcome.ABANDONED, System.nanoTime());\n",
-                "            ended(RequestOutcome.ABANDONED, 0);\n            ended(RequestOutcome.OK, 0);\n");
+                "ReplyQueue",
+                "                ended(RequestOutcome.ABANDONED, System.nanoTime());\n",
+                "                ended(RequestOutcome.ABANDONED, 0);\n                ended(RequestOutcome.OK, 0);\n");
 
         private final SourceEdit edit;
 

@@ -3,9 +3,6 @@ package io.caravan.server.protocol.resp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespVersion;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -34,9 +31,9 @@ class ReplyQueueTest {
                 return false;
             }
         });
-        ReplyQueue queue =
-                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
-        queue.open(new PendingReply(queue, RespVersion.RESP2, false)).complete(Reply.OK);
+        Session session = RespFixture.session(channel);
+        ReplyQueue queue = session.replies;
+        RespFixture.open(session, "PING").complete(Reply.OK);
         assertThatThrownBy(queue::flush).isInstanceOf(IndexOutOfBoundsException.class);
         queue.close();
         assertThat(small.refCnt()).isZero();

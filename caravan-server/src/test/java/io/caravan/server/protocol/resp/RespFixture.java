@@ -13,13 +13,14 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
@@ -103,9 +104,32 @@ final class RespFixture implements AutoCloseable {
 
     /** Returns the session of a connection without a server. */
     static Session session(EmbeddedChannel channel) {
-        ReplyQueue replies =
-                new ReplyQueue(channel, channel.eventLoop(), Unbounded.memory(channel), () -> {}, () -> true);
+        return session(channel, Unbounded.memory(channel));
+    }
+
+    /** Returns the session of a connection without a server, with this memory. */
+    static Session session(EmbeddedChannel channel, ConnectionMemory memory) {
+        ReplyQueue replies = new ReplyQueue(channel, channel.eventLoop(), memory, new NoOwner());
         return new Session(1, channel, Authenticator.open(), new Channels(), replies);
+    }
+
+    /** Opens the reply to a command. */
+    static PendingReply open(Session session, String... words) {
+        return session.replies.open(session, null, command(words), 0);
+    }
+
+    /** The owner of a queue that the test flushes. */
+    private static final class NoOwner implements ReplyQueue.Owner {
+        @Override
+        public void progress() {}
+
+        @Override
+        public boolean inProgress() {
+            return true;
+        }
+
+        @Override
+        public void ended(PendingReply reply, RequestOutcome outcome, long nanos) {}
     }
 
     static Command command(String... words) {

@@ -4,15 +4,16 @@ import static io.caravan.server.protocol.resp.RespFixture.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.config.LogLevel;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
+import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -122,29 +123,35 @@ class ServerCommandsTest extends RespTestBase {
 
     @Test
     void slowLogRecordsSlowCommands() throws IOException {
-        InstantSource clock = () -> Instant.ofEpochSecond(1_000);
-        SlowLog log = new SlowLog(clock);
+        long startSeconds = Instant.now().getEpochSecond();
+        RespProtocol protocol =
+                fixture.protocol(new RespLimits(1, 1), null, Runnable::run, Authenticator.open(), new ServerMetrics());
         EmbeddedChannel channel = new EmbeddedChannel();
         Session session = RespFixture.session(channel);
-        CommandSpec spec =
-                CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "").immediate((s, c) -> Reply.OK);
+        CommandSpec spec = protocol.table().get("RPUSH");
         byte[][] words = new byte[40][];
         Arrays.fill(words, "x".repeat(200).getBytes(StandardCharsets.UTF_8));
-        log.done(session, spec, new Command(words), 9_999_999);
-        log.done(session, spec, new Command(words), 2_000_000_000);
+        PendingReply longRequest = session.replies.open(session, spec, new Command(words), 0);
+        PendingReply shortRequest = session.replies.open(session, spec, command("RPUSH"), 0);
+        protocol.ended(longRequest, RequestOutcome.OK, 9_999_999);
+        protocol.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
         for (int i = 0; i < 200; i++) {
-            log.done(session, spec, new Command("RPUSH".getBytes(StandardCharsets.UTF_8)), 10_000_000);
+            protocol.ended(shortRequest, RequestOutcome.OK, 10_000_000);
         }
-        Action.Immediate slowlog = (Action.Immediate) log.all().get(0).action();
+        PendingReply popRequest = session.replies.open(session, protocol.table().get("BLPOP"), command("BLPOP"), 0);
+        protocol.ended(popRequest, RequestOutcome.OK, 2_000_000_000);
+        Action.Immediate slowlog = (Action.Immediate) protocol.table().get("SLOWLOG").action;
         assertThat(slowlog.run(session, command("SLOWLOG", "LEN"))).isEqualTo(new Reply.Number(128));
         Reply.Array newest = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET"));
         assertThat(newest.elements()).hasSize(10);
         List<? extends Reply> last = ((Reply.Array) newest.elements().get(0)).elements();
         assertThat(last).hasSize(6);
-        assertThat(last.subList(0, 3).toString())
-                .isEqualTo("[Number[value=200], Number[value=999], Number[value=10000]]");
+        assertThat(List.of(last.get(0), last.get(2)))
+                .isEqualTo(List.of(new Reply.Number(200), new Reply.Number(10_000)));
+        assertThat(((Reply.Number) last.get(1)).value())
+                .isBetween(startSeconds - 1, Instant.now().getEpochSecond());
         assertThat(slowlog.run(session, command("SLOWLOG", "RESET"))).isEqualTo(Reply.OK);
-        log.done(session, spec, new Command(words), 2_000_000_000);
+        protocol.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
         Reply.Array one = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET", "-1"));
         Reply.Array entry = (Reply.Array) one.elements().get(0);
         Reply.Array shown = (Reply.Array) entry.elements().get(3);
@@ -164,7 +171,7 @@ class ServerCommandsTest extends RespTestBase {
             }
         };
         Session session = RespFixture.session(channel);
-        assertThat(ClientCommands.info(session).address()).isEqualTo("[0:0:0:0:0:0:0:1]:6380");
+        assertThat(ConnectionCommands.info(session).address()).isEqualTo("[0:0:0:0:0:0:0:1]:6380");
     }
 
     @Test

@@ -9,7 +9,6 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;

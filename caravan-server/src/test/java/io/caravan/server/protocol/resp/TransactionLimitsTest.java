@@ -4,17 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
-import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.netty.channel.embedded.EmbeddedChannel;
 import org.junit.jupiter.api.Test;
 
 /** Tests the limit on the total memory of all open transactions. */
 class TransactionLimitsTest {
-    private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "")
-            .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));
+    private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.FIRST, "", "")
+            .edit((session, command) -> document -> Reply.OK);
     /** A command of 3 words with 9 bytes in total. */
     private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
 

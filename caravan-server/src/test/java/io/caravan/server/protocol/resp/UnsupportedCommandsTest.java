@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.security.Authenticator;
 import java.util.Map;
 import java.util.Set;

@@ -1,7 +1,7 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 /** A client's request: a command, or a request to reject. */
-public sealed interface RespRequest permits Command, RespRequest.Rejected {
+sealed interface RespRequest permits Command, RespRequest.Rejected {
 
     /**
      * A request to which the server replies with an error.

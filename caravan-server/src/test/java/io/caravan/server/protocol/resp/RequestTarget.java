@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 

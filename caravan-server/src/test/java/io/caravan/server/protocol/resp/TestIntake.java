@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;

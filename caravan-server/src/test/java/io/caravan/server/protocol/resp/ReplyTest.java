@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,7 +16,6 @@ import io.netty.handler.codec.redis.RedisDecoder;
 import io.netty.handler.codec.redis.RedisMessage;
 import io.netty.handler.codec.redis.SimpleStringRedisMessage;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +24,7 @@ class ReplyTest {
 
     private static String read(Reply reply) {
         ByteBuf bytes = Unpooled.buffer();
-        reply.encode(bytes, RespVersion.RESP2);
+        reply.encode(bytes, false);
         EmbeddedChannel channel =
                 new EmbeddedChannel(new RedisDecoder(), new RedisBulkStringAggregator(), new RedisArrayAggregator());
         channel.writeInbound(bytes);
@@ -61,15 +60,15 @@ class ReplyTest {
                 .isEqualTo("[:1,[],$x]");
     }
 
-    private static String bytes(RespVersion protocol, Reply reply) {
+    private static String bytes(boolean resp3, Reply reply) {
         ByteBuf bytes = Unpooled.buffer();
-        reply.encode(bytes, protocol);
+        reply.encode(bytes, resp3);
         return bytes.toString(UTF_8).replace("\r\n", "~");
     }
 
     private static void forms(Reply reply, String resp2, String resp3) {
-        assertThat(bytes(RespVersion.RESP2, reply)).isEqualTo(resp2);
-        assertThat(bytes(RespVersion.RESP3, reply)).isEqualTo(resp3);
+        assertThat(bytes(false, reply)).isEqualTo(resp2);
+        assertThat(bytes(true, reply)).isEqualTo(resp3);
     }
 
     @Test
@@ -81,7 +80,7 @@ class ReplyTest {
         forms(new Reply.Verbatim("h\u00e9"), "$3~h\u00e9~", "=7~txt:h\u00e9~");
         forms(Reply.Array.set(List.of(new Reply.Number(1))), "*1~:1~", "~1~:1~");
         forms(
-                new Reply.Fields(Map.of("k", new Reply.Array(List.of(Reply.Null.BULK)))),
+                Reply.map("k", new Reply.Array(List.of(Reply.Null.BULK))),
                 "*2~$1~k~*1~$-1~",
                 "%1~$1~k~*1~_~");
     }

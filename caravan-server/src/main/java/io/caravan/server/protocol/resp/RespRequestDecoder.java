@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import io.caravan.server.net.LogRateLimiter;
 import io.netty.buffer.ByteBuf;
@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * only while {@link Intake#open} returns true. Memory for words is reserved before it is allocated. Requests that must
  * wait, or for which no memory is available, are held back as bytes until {@link #resume}.
  */
-public final class RespRequestDecoder extends ByteToMessageDecoder {
+final class RespRequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RespRequestDecoder.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
     /** The first word of an HTTP request with a body, and a header that precedes the body of every HTTP request. */
@@ -48,6 +48,8 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
     private final RespLimits limits;
+    private final int maxWordBytes;
+    private final long maxRequestBytes;
     private final Intake intake;
 
     private @Nullable ChannelHandlerContext context;
@@ -72,7 +74,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     private int lineScanned;
 
     /** Controls the decoding of requests. Called on the event loop. */
-    public interface Intake {
+    interface Intake {
         /** Whether the next request may be decoded. */
         boolean open();
 
@@ -85,8 +87,10 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         boolean grant(long bytes);
     }
 
-    public RespRequestDecoder(RespLimits limits, Intake intake) {
+    RespRequestDecoder(RespLimits limits, Intake intake) {
         this.limits = limits;
+        this.maxWordBytes = limits.maxWordBytes();
+        this.maxRequestBytes = limits.maxRequestBytes();
         this.intake = intake;
     }
 
@@ -99,14 +103,14 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
      * Whether bytes are held back, because the intake was closed or had no memory. The held-back bytes may contain
      * complete requests.
      */
-    public boolean paused() {
+    boolean paused() {
         return paused;
     }
 
     /**
      * Decodes the held-back bytes, if the intake is open now. Must not be called while the decoder passes on a request.
      */
-    public void resume() throws Exception {
+    void resume() throws Exception {
         if (paused && context != null && intake.open()) {
             paused = false;
             channelRead(context, Unpooled.EMPTY_BUFFER);
@@ -137,7 +141,7 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
     }
 
     /** Returns the memory held for requests that have not been decoded completely, in bytes. */
-    public long unfinishedBytes() {
+    long unfinishedBytes() {
         if (rejection != null) {
             return 1 + actualReadableBytes();
         }
@@ -217,8 +221,8 @@ public final class RespRequestDecoder extends ByteToMessageDecoder {
         check(length >= 0, INVALID_WORD);
         requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
         check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
-        if (rejection == null) {
-            rejection = limits.rejection(length, requestBytes);
+        if (rejection == null && (length > maxWordBytes || requestBytes > maxRequestBytes)) {
+            rejection = limits.rejection(length);
         }
         if (rejection != null) {
             check(requestBytes <= RespLimits.MAX_DROPPED_BYTES, rejection);

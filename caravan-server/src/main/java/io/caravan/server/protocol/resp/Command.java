@@ -1,12 +1,13 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
+import io.caravan.catalog.DocumentName;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /** The words of a request: the command's name and its arguments. */
-public final class Command implements RespRequest {
+final class Command implements RespRequest {
     /** Maximum length of a word in an error message, as in Redis. */
     private static final int SHORT_CHARS = 128;
     /** Maximum length of a command name or keyword. */
@@ -17,37 +18,42 @@ public final class Command implements RespRequest {
     private final byte[][] words;
 
     /** Creates a command of one or more words, which are not copied. */
-    public Command(byte[]... words) {
+    Command(byte[]... words) {
         this.words = words;
     }
 
     /** Returns the number of words, including the name. */
-    public int size() {
+    int size() {
         return words.length;
     }
 
-    public byte[] word(int index) {
+    byte[] word(int index) {
         return words[index];
     }
 
-    public List<byte[]> wordsFrom(int index) {
+    /** Returns the document that the first word after the command's name names. */
+    DocumentName name() {
+        return DocumentName.of(words[1]);
+    }
+
+    List<byte[]> wordsFrom(int index) {
         return index == words.length - 1
                 ? List.of(words[index])
                 : Arrays.asList(words).subList(index, words.length);
     }
 
-    public String text(int index) {
+    String text(int index) {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
     /** Returns the word as text, truncated for an error message. */
-    public String shortText(int index) {
+    String shortText(int index) {
         byte[] word = words[index];
         return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
     }
 
     /** Returns the approximate memory that the words take, including {@link RespLimits#WORD_OVERHEAD_BYTES}. */
-    public long bytes() {
+    long bytes() {
         long bytes = 0;
         for (byte[] word : words) {
             bytes += word.length + RespLimits.WORD_OVERHEAD_BYTES;
@@ -56,12 +62,12 @@ public final class Command implements RespRequest {
     }
 
     /** Returns the word in lower case, truncated for an error message. */
-    public String lower(int index) {
+    String lower(int index) {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
     /** Returns the word in upper case, for comparison with keywords. Truncates words longer than any keyword. */
-    public String keyword(int index) {
+    String keyword(int index) {
         byte[] word = words[index];
         int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
         return new String(word, 0, bytes, StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
@@ -71,7 +77,7 @@ public final class Command implements RespRequest {
      * Returns the word as a decimal number: ASCII digits, with an optional minus sign. Throws a {@link
      * CommandException} if it is none.
      */
-    public long number(int index) {
+    long number(int index) {
         byte[] word = words[index];
         if (word.length <= MAX_NUMBER_BYTES && isDecimal(word)) {
             try {
@@ -98,7 +104,7 @@ public final class Command implements RespRequest {
     }
 
     /** Returns the word as a nonnegative decimal number. Throws a {@link CommandException} if it is none. */
-    public long count(int index) {
+    long count(int index) {
         long number = number(index);
         if (number < 0) {
             throw new CommandException("ERR value is out of range, must be positive");
@@ -107,7 +113,7 @@ public final class Command implements RespRequest {
     }
 
     /** Whether there is a word at this index that equals the keyword, regardless of case. */
-    public boolean is(int index, String keyword) {
+    boolean is(int index, String keyword) {
         return index < words.length && keyword(index).equals(keyword);
     }
 }

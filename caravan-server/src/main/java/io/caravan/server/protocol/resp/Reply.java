@@ -1,28 +1,27 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A reply of one of the RESP 3 types. If RESP 2 lacks a type, the most similar type replaces it, as in Redis. */
-public sealed interface Reply {
+sealed interface Reply {
     /** The usual reply to a command that returns no data. */
     Reply OK = new Simple("OK");
 
     /** Approximate memory that a reply takes in addition to its text or bytes. */
     int OBJECT_BYTES = 48;
 
-    /** Encodes the reply in this version of the protocol. */
-    void encode(ByteBuf out, RespVersion protocol);
+    /** Encodes the reply in version 3 or 2 of the protocol. */
+    void encode(ByteBuf out, boolean resp3);
 
     /** Returns the approximate memory that the reply takes, in bytes. */
     default long heldBytes() {
@@ -46,22 +45,36 @@ public sealed interface Reply {
             return new Bulk(bytes);
         }
         if (value instanceof Map<?, ?> map) {
-            Map<String, Reply> entries = new LinkedHashMap<>();
-            map.forEach((name, entry) -> entries.put((String) name, Reply.of(entry)));
-            return new Fields(entries);
+            List<Reply> entries = new ArrayList<>();
+            map.forEach((name, entry) -> {
+                entries.add(Reply.of(name));
+                entries.add(Reply.of(entry));
+            });
+            return new Array(Array.MAP, entries);
         }
         if (value instanceof Record fields) {
-            return Fields.ofRecord(fields);
+            return of(components(fields));
         }
         return value == null ? Null.BULK : Bulk.of((String) value);
     }
 
-    private static long heldBytes(Collection<? extends Reply> elements) {
-        long bytes = OBJECT_BYTES;
-        for (Reply element : elements) {
-            bytes += element.heldBytes();
+    /** Creates a map from alternating names and values, converted by {@link #of}. */
+    static Reply map(@Nullable Object... namesAndValues) {
+        return new Array(Array.MAP, Array.of(namesAndValues).elements);
+    }
+
+    /** Returns the components of a public record, with names such as {@code copied-to}. */
+    static Map<String, @Nullable Object> components(Record fields) {
+        Map<String, @Nullable Object> components = new LinkedHashMap<>();
+        for (RecordComponent component : fields.getClass().getRecordComponents()) {
+            String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            try {
+                components.put(name, component.getAccessor().invoke(fields));
+            } catch (ReflectiveOperationException impossible) {
+                throw new IllegalStateException("cannot read " + component, impossible);
+            }
         }
-        return bytes;
+        return components;
     }
 
     private static void putBulk(ByteBuf out, byte[] value) {
@@ -113,7 +126,7 @@ public sealed interface Reply {
     /** A reply that consists of a short string without line ends. */
     record Simple(String text) implements Text {
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
+        public void encode(ByteBuf out, boolean resp3) {
             out.writeByte('+');
             putLine(out, text);
         }
@@ -124,7 +137,7 @@ public sealed interface Reply {
      */
     record Error(String text) implements Text {
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
+        public void encode(ByteBuf out, boolean resp3) {
             out.writeByte('-');
             putLine(out, text.replace('\r', ' ').replace('\n', ' '));
         }
@@ -133,7 +146,7 @@ public sealed interface Reply {
     /** An integer reply. */
     record Number(long value) implements Reply {
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
+        public void encode(ByteBuf out, boolean resp3) {
             putNumber(out, ':', value);
         }
     }
@@ -141,8 +154,8 @@ public sealed interface Reply {
     /** A boolean reply; 1 or 0 in RESP 2. */
     record Bool(boolean value) implements Reply {
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            if (protocol == RespVersion.RESP2) {
+        public void encode(ByteBuf out, boolean resp3) {
+            if (!resp3) {
                 putNumber(out, ':', value ? 1 : 0);
             } else {
                 ByteBufUtil.writeAscii(out, value ? "#t\r\n" : "#f\r\n");
@@ -157,7 +170,7 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
+        public void encode(ByteBuf out, boolean resp3) {
             putBulk(out, value);
         }
 
@@ -172,9 +185,9 @@ public sealed interface Reply {
         private static final String FORMAT = "txt:";
 
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            if (protocol == RespVersion.RESP2) {
-                Bulk.of(text).encode(out, protocol);
+        public void encode(ByteBuf out, boolean resp3) {
+            if (!resp3) {
+                Bulk.of(text).encode(out, resp3);
                 return;
             }
             byte[] bytes = (FORMAT + text).getBytes(StandardCharsets.UTF_8);
@@ -196,20 +209,24 @@ public sealed interface Reply {
         }
 
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            ByteBufUtil.writeAscii(out, protocol == RespVersion.RESP2 ? inResp2 : "_\r\n");
+        public void encode(ByteBuf out, boolean resp3) {
+            ByteBufUtil.writeAscii(out, resp3 ? "_\r\n" : inResp2);
         }
     }
 
     /**
-     * An array, a set, or a push message of several replies; always an array in RESP 2.
+     * Several replies: an array, a map of alternating names and values, a set, or a push message, which is not a reply
+     * to a request; always an array in RESP 2.
      *
-     * @param type the type in RESP 3: an array, a set, or a push message, which is not a reply to a request
+     * @param type the type in RESP 3
      */
     record Array(char type, List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
 
         private static final char ARRAY = '*';
+        private static final char MAP = '%';
+        /** The type of several replies that follow each other. */
+        private static final char NO_HEADER = 0;
 
         public Array(List<? extends Reply> elements) {
             this(ARRAY, elements);
@@ -225,73 +242,27 @@ public sealed interface Reply {
             return new Array('>', of(values).elements);
         }
 
+        /** Creates several consecutive replies to one request. */
+        public static Array sequence(List<? extends Reply> replies) {
+            return new Array(NO_HEADER, replies);
+        }
+
         public static Array set(List<? extends Reply> elements) {
             return new Array('~', elements);
         }
 
         @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            putNumber(out, protocol == RespVersion.RESP2 ? ARRAY : type, elements.size());
-            elements.forEach(element -> element.encode(out, protocol));
-        }
-
-        @Override
-        public long heldBytes() {
-            return Reply.heldBytes(elements);
-        }
-    }
-
-    /** Several consecutive replies to one request. */
-    record Sequence(List<? extends Reply> replies) implements Reply {
-        @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            replies.forEach(reply -> reply.encode(out, protocol));
-        }
-
-        @Override
-        public long heldBytes() {
-            return Reply.heldBytes(replies);
-        }
-    }
-
-    /** A map from names to replies, in order; in RESP 2, an array in which each name is followed by its reply. */
-    record Fields(Map<String, Reply> entries) implements Reply {
-        /** Creates a map from alternating names and values. {@link Reply#of} converts the values. */
-        public static Fields of(@Nullable Object... namesAndValues) {
-            Map<String, Reply> entries = new LinkedHashMap<>();
-            for (int i = 0; i < namesAndValues.length; i += 2) {
-                entries.put((String) Objects.requireNonNull(namesAndValues[i]), Reply.of(namesAndValues[i + 1]));
+        public void encode(ByteBuf out, boolean resp3) {
+            if (type != NO_HEADER) {
+                int count = resp3 && type == MAP ? elements.size() / 2 : elements.size();
+                putNumber(out, resp3 ? type : ARRAY, count);
             }
-            return new Fields(entries);
-        }
-
-        /** Creates a map from the components of a public record, with names such as {@code copied-to}. */
-        public static Fields ofRecord(Record fields) {
-            Map<String, Reply> entries = new LinkedHashMap<>();
-            for (RecordComponent component : fields.getClass().getRecordComponents()) {
-                String name = component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
-                try {
-                    entries.put(name, Reply.of(component.getAccessor().invoke(fields)));
-                } catch (ReflectiveOperationException impossible) {
-                    throw new IllegalStateException("cannot read " + component, impossible);
-                }
-            }
-            return new Fields(entries);
-        }
-
-        @Override
-        public void encode(ByteBuf out, RespVersion protocol) {
-            int size = entries.size();
-            putNumber(out, protocol == RespVersion.RESP2 ? '*' : '%', protocol == RespVersion.RESP2 ? 2 * size : size);
-            entries.forEach((name, value) -> {
-                Bulk.of(name).encode(out, protocol);
-                value.encode(out, protocol);
-            });
+            elements.forEach(element -> element.encode(out, resp3));
         }
 
         @Override
         public long heldBytes() {
-            return entries.size() * (long) OBJECT_BYTES + Reply.heldBytes(entries.values());
+            return OBJECT_BYTES + elements.stream().mapToLong(Reply::heldBytes).sum();
         }
     }
 }

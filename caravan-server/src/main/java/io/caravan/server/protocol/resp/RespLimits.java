@@ -1,6 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
-
-import org.jspecify.annotations.Nullable;
+package io.caravan.server.protocol.resp;
 
 /**
  * Limits on the requests of clients. A request over a limit is rejected, and its bytes are dropped as they arrive. A
@@ -30,23 +28,15 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     /** Maximum length of a request that is dropped without ending the connection. */
     public static final int MAX_DROPPED_BYTES = 512 << 20;
 
-    /**
-     * Returns the reason to reject a request, or null if the request is within the limits so far.
-     *
-     * @param wordBytes length of the latest word
-     * @param requestBytes length of all words so far, counted like {@code maxRequestBytes}
-     */
-    @Nullable
-    public String rejection(long wordBytes, long requestBytes) {
+    /** Returns the reason to reject a request over one of the limits, whose latest word has this length. */
+    String rejection(long wordBytes) {
         if (wordBytes > maxWordBytes) {
             return "a value of " + wordBytes + " bytes is over the limit of " + maxWordBytes
                     + " bytes; nothing was changed. Start the server with a greater --max-value to raise it";
         }
-        return requestBytes <= maxRequestBytes
-                ? null
-                : "a request over " + maxRequestBytes + " bytes, " + WORD_OVERHEAD_BYTES
-                        + " added for each word, is over the limit; nothing was changed. Send fewer values at a time, or"
-                        + " start the server with a greater --max-value";
+        return "a request over " + maxRequestBytes + " bytes, " + WORD_OVERHEAD_BYTES
+                + " added for each word, is over the limit; nothing was changed. Send fewer values at a time, or"
+                + " start the server with a greater --max-value";
     }
 
     /** Creates limits with {@link #DEFAULT_MAX_PENDING}. */

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.resp.codec;
+package io.caravan.server.protocol.resp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
