@@ -2,13 +2,10 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
-import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import java.util.Collection;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** The operation that a command performs. The type of the operation determines the threads on which it runs. */
 sealed interface Action {
@@ -64,15 +61,5 @@ sealed interface Action {
     @FunctionalInterface
     non-sealed interface Read extends Action {
         ResumableRead start(PendingReply place);
-    }
-
-    /** Reads the state of a document, but no values, in the store or in a transaction. */
-    @FunctionalInterface
-    interface Lookup {
-        /**
-         * Returns the reply. The supplier returns null if the document does not exist, and throws {@link
-         * io.caravan.server.document.DocumentException} if the document is not visible.
-         */
-        Reply reply(Supplier<@Nullable DocumentInfo> document);
     }
 }

@@ -43,17 +43,14 @@ final class Channels {
             return pattern == null ? Objects.requireNonNull(name).toBytes() : pattern.toBytes();
         }
 
-        /** Returns the length of the pattern; 0 for a channel. */
         int patternBytes() {
             return pattern == null ? 0 : pattern.length();
         }
 
-        /** Returns the approximate memory that a subscription takes, in bytes. */
         long heldBytes() {
             return isPattern() ? 4 * 1024 : 448 + toBytes().length;
         }
 
-        /** Throws unless the user may read the channel, or all channels that the pattern can match. */
         void requireReadable(Session session) {
             if (pattern == null) {
                 session.require(Permission.READ, Objects.requireNonNull(name));
@@ -68,8 +65,8 @@ final class Channels {
     }
 
     /**
-     * Adds a subscriber that has not subscribed to this topic yet. Throws a {@link CommandException} if the
-     * subscriptions of all clients would exceed the maximum number or the maximum total length of patterns.
+     * Adds a subscriber that has not subscribed to this topic yet. Throws if the subscriptions of all clients would
+     * exceed the maximum number or the maximum total length of patterns.
      */
     void add(Topic topic, Subscriber subscriber) {
         count(subscriptions, 1, MAX_SUBSCRIPTIONS, "channels and patterns");

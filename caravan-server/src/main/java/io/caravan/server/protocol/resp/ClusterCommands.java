@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                         "TRANSFER node",
                         1,
                         (session, command) -> changed(() -> cluster.transfer(command.shortText(2), TRANSFER_TIMEOUT)))
-                .add("DRAIN ON|OFF", 1, (session, command) -> drain(command));
+                .add("DRAIN ON|OFF", 1, (session, command) -> changed(() -> cluster.drain(command.isOn(2))));
         Action.Immediate ok = (session, command) -> Reply.OK;
         return List.of(
                 server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
@@ -56,8 +57,8 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                                         (session, command) -> new Reply.Number(Slots.of(command.word(2))))
                                 .add("MYID", 0, (session, command) -> id(cluster.group(), cluster.self()))
                                 .add("NODES", 0, (session, command) -> nodes())
-                                .add("SHARDS", 0, (session, command) -> shards())
-                                .add("SLOTS", 0, (session, command) -> slots())),
+                                .add("SHARDS", 0, (session, command) -> ofEachGroup(this::shard))
+                                .add("SLOTS", 0, (session, command) -> ofEachGroup(ClusterCommands::slots))),
                 server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
                         .immediate((session, command) -> role()),
                 connection("READONLY", 1, "Returns OK; reads run on the leader.")
@@ -87,11 +88,6 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                 + "\r\ncluster_my_epoch:" + cluster.term() + "\r\n");
     }
 
-    private Reply slots() {
-        return new Reply.Array(
-                cluster.groups().stream().map(ClusterCommands::slots).toList());
-    }
-
     private static Reply slots(GroupView group) {
         ClusterNode owner = group.owner();
         List<Reply> range = new ArrayList<>();
@@ -110,8 +106,8 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
         return Reply.Bulk.of(node.nodeId(group.id()));
     }
 
-    private Reply shards() {
-        return new Reply.Array(cluster.groups().stream().map(this::shard).toList());
+    private Reply ofEachGroup(Function<GroupView, Reply> reply) {
+        return new Reply.Array(cluster.groups().stream().map(reply).toList());
     }
 
     private Reply shard(GroupView group) {
@@ -192,7 +188,6 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
         return new Reply.Number(count);
     }
 
-    /** A change to the cluster's membership or leader. */
     private interface ClusterChange {
         void make() throws IOException;
     }
@@ -209,8 +204,7 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
     /** Removes and adds these nodes, if any. Returns the resulting members. */
     private Reply change(@Nullable String removed, @Nullable ClusterNode added) {
         changed(() -> cluster.changeMembers(removed, added));
-        return Reply.map(
-                "nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
+        return Reply.map("nodes", cluster.nodes().stream().map(ClusterNode::id).collect(Collectors.joining(",")));
     }
 
     /** Runs a subcommand on a separate thread, because the subcommand may have to copy the store. */
@@ -245,13 +239,5 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                 HostPort.parse(command.shortText(first + 1)),
                 HostPort.parse(command.shortText(first + 2)),
                 HostPort.parse(command.shortText(first + 3)));
-    }
-
-    private Reply drain(Command command) {
-        boolean on = command.is(2, "ON");
-        if (!on && !command.is(2, "OFF")) {
-            throw CommandException.syntax();
-        }
-        return changed(() -> cluster.drain(on));
     }
 }

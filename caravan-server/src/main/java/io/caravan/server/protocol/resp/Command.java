@@ -10,7 +10,7 @@ import java.util.Locale;
 final class Command implements RespRequest {
     /** Maximum length of a word in an error message, as in Redis. */
     private static final int SHORT_CHARS = 128;
-    /** Maximum length of a command name or keyword. */
+
     private static final int MAX_KEYWORD_BYTES = 32;
     /** Length of the longest number: sign and digits. */
     private static final int MAX_NUMBER_BYTES = 20;
@@ -110,6 +110,14 @@ final class Command implements RespRequest {
             throw new CommandException("ERR value is out of range, must be positive");
         }
         return number;
+    }
+
+    /** Whether the word is {@code ON} rather than {@code OFF}. Throws a {@link CommandException} if it is neither. */
+    boolean isOn(int index) {
+        if (!is(index, "ON") && !is(index, "OFF")) {
+            throw CommandException.syntax();
+        }
+        return is(index, "ON");
     }
 
     /** Whether there is a word at this index that equals the keyword, regardless of case. */

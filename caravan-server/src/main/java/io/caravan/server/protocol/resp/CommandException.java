@@ -13,11 +13,6 @@ final class CommandException extends RuntimeException {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");
     }
 
-    static CommandException unknownSubcommand(Command command) {
-        return new CommandException(
-                "ERR unknown subcommand '" + command.shortText(1) + "'. Try " + command.keyword(0) + " HELP.");
-    }
-
     static CommandException syntax() {
         return new CommandException("ERR syntax error");
     }

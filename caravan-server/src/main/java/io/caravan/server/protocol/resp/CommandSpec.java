@@ -1,11 +1,14 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,17 +19,13 @@ final class CommandSpec {
     /** Maximum number of documents in one command; limited because a write locks all of them at once. */
     static final int MAX_NAMES = 16 * 1024;
 
-    /** The name in upper case. */
     final String name;
-    /** The name in lower case, for replies and metrics. */
     final String lowerName;
     /** Number of words, including the name; a negative number means at least as many words as its absolute value. */
     private final int arity;
 
     private final String summary;
-    /** The command group, as in Redis. */
     final String group;
-    /** The command flags, as in Redis. */
     private final List<String> flags;
 
     final Keys keys;
@@ -69,7 +68,6 @@ final class CommandSpec {
         static final Keys SECOND = new Keys(2, 2);
         static final Keys ALL = new Keys(1, -1);
 
-        /** Returns the document names among the words of a command. */
         List<byte[]> of(Command command) {
             int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
             return first == 0 || end < first
@@ -151,7 +149,6 @@ final class CommandSpec {
         return arity >= 0 ? words == arity : words >= -arity;
     }
 
-    /** Returns the description of the command in the reply to {@code COMMAND}. */
     Reply describe() {
         return Reply.Array.of(
                 lowerName,
@@ -162,12 +159,10 @@ final class CommandSpec {
                 keys == Keys.NONE ? 0 : 1);
     }
 
-    /** Returns the description of the command in the reply to {@code COMMAND DOCS}. */
     Reply document() {
         return Reply.map("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    /** Sets the access that the command requires. The default depends on the type of the operation. */
     CommandSpec access(Access needed) {
         access = needed;
         return this;
@@ -227,10 +222,13 @@ final class CommandSpec {
         return run("readonly", Access.READ, operation);
     }
 
-    /** Sets a read of the state of a document; the read can be queued in a transaction. */
-    CommandSpec lookup(DocumentService documents, Action.Lookup operation) {
-        return editInTransaction((session, command) -> document -> operation.reply(document::info))
-                .read((session, command) -> operation.reply(() -> documents.find(command.name())));
+    /**
+     * Sets a read of the state of a document; the read can be queued in a transaction. The supplier returns null if the
+     * document does not exist.
+     */
+    CommandSpec lookup(DocumentService documents, Function<Supplier<@Nullable DocumentInfo>, Reply> operation) {
+        return editInTransaction((session, command) -> document -> operation.apply(document::info))
+                .read((session, command) -> operation.apply(() -> documents.find(command.name())));
     }
 
     /** Sets an operation that may wait, and therefore runs on a reading thread. */

@@ -153,13 +153,20 @@ record ConnectionCommands(ServerStatus status, Collection<Session> clients) {
             session.name = name;
         }
         return Reply.map(
-                "server", "caravan",
-                "version", Version.current(),
-                "proto", session.resp3 ? 3 : 2,
-                "id", session.id,
-                "mode", status.mode(),
-                "role", status.role(),
-                "modules", Reply.Array.EMPTY);
+                "server",
+                "caravan",
+                "version",
+                Version.current(),
+                "proto",
+                session.resp3 ? 3 : 2,
+                "id",
+                session.id,
+                "mode",
+                status.mode(),
+                "role",
+                status.role(),
+                "modules",
+                Reply.Array.EMPTY);
     }
 
     private static boolean resp3(Command command) {
@@ -204,9 +211,7 @@ record ConnectionCommands(ServerStatus status, Collection<Session> clients) {
 
     /** Checks the argument and does nothing else, because the server evicts neither clients nor keys. */
     private static Reply onOrOff(Session session, Command command) {
-        if (!command.is(2, "ON") && !command.is(2, "OFF")) {
-            throw CommandException.syntax();
-        }
+        command.isOn(2);
         return Reply.OK;
     }
 
@@ -309,7 +314,6 @@ record ConnectionCommands(ServerStatus status, Collection<Session> clients) {
                 session.commands);
     }
 
-    /** Describes a connection for operators. */
     static ClientInfo info(Session session) {
         return new ClientInfo(
                 "resp",

@@ -19,6 +19,7 @@ import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -42,7 +43,13 @@ record KeyCommands(DocumentService documents) {
     /** The conditions for a new expiry: that the old one is absent, is present, is earlier, or is later. */
     private static final Set<String> OPTIONS = Set.of("NX", "XX", "GT", "LT");
 
+    /** Maximum number of names that {@code EXISTS} looks up in one turn. */
+    static final int TURN_NAMES = 64;
+    /** Maximum number of documents scanned in one turn. */
+    private static final int TURN_DOCUMENTS = 1_000;
+
     private static final int USUAL_COUNT = 10;
+    /** Maximum number of documents that a {@code SCAN} scans, and of names in the reply to {@code KEYS}. */
     private static final int MAX_COUNT = 10_000;
 
     List<CommandSpec> all() {
@@ -52,7 +59,7 @@ record KeyCommands(DocumentService documents) {
                         .write(KeyCommands::delete),
                 generic("EXISTS", -2, ALL, "fast", "Counts the documents that have values.")
                         .inTransaction(KeyCommands::existing)
-                        .stream(place -> new Counting(documents, place.names(), place)),
+                        .stream(this::exists),
                 generic("TYPE", 2, FIRST, "fast", "Returns list, or none.")
                         .lookup(
                                 documents,
@@ -109,40 +116,29 @@ record KeyCommands(DocumentService documents) {
     }
 
     /**
-     * A read that counts existing documents ({@code EXISTS}). A turn looks up a limited number of names, because other
-     * reads also need threads, and each document may have to be fetched from the archive.
+     * Counts the existing documents. A turn looks up a limited number of names, because other reads also need threads,
+     * and each document may have to be fetched from the archive.
      */
-    static final class Counting implements ResumableRead {
-        /** Maximum number of names looked up in one turn. */
-        static final int TURN_NAMES = 64;
+    ResumableRead exists(PendingReply place) {
+        Iterator<DocumentName> names = place.names().iterator();
+        return new ResumableRead() {
+            private long existing;
 
-        private final DocumentService documents;
-        private final List<DocumentName> names;
-        private final PendingReply place;
-        private int next;
-        private long existing;
-
-        Counting(DocumentService documents, List<DocumentName> names, PendingReply place) {
-            this.documents = documents;
-            this.names = names;
-            this.place = place;
-        }
-
-        @Override
-        public boolean proceed() {
-            place.session.requireStillKnown();
-            int end = Math.min(names.size(), next + TURN_NAMES);
-            for (; next < end; next++) {
-                DocumentName name = names.get(next);
-                existing += KeyExistence.of(() -> documents.find(name)) == null ? 0 : 1;
-            }
-            if (next == names.size()) {
+            @Override
+            public boolean proceed() {
+                place.session.requireStillKnown();
+                for (int i = 0; i < TURN_NAMES && names.hasNext(); i++) {
+                    DocumentName name = names.next();
+                    existing += KeyExistence.of(() -> documents.find(name)) == null ? 0 : 1;
+                }
+                if (names.hasNext()) {
+                    place.wake();
+                    return false;
+                }
                 place.complete(new Reply.Number(existing));
                 return true;
             }
-            place.wake();
-            return false;
-        }
+        };
     }
 
     /** Returns the size of the document's values, which are on disk, plus the memory that the document uses. */
@@ -264,12 +260,11 @@ record KeyCommands(DocumentService documents) {
                 default -> throw CommandException.syntax();
             }
         }
-        return new NameScan(documents, false, cursor(command), count, type.and(match), place);
+        return scan(place, false, cursor(command), count, type.and(match));
     }
 
     ResumableRead keys(PendingReply place) {
-        Predicate<ScanPage.Found> match = matches(place.command().word(1));
-        return new NameScan(documents, true, 0, Long.MAX_VALUE, match, place);
+        return scan(place, true, 0, Long.MAX_VALUE, matches(place.command().word(1)));
     }
 
     private static long cursor(Command command) {
@@ -294,66 +289,46 @@ record KeyCommands(DocumentService documents) {
     }
 
     /**
-     * A read that lists the names of documents that the user may read: one page ({@code SCAN}), or all names that match
-     * a pattern ({@code KEYS}). A turn scans a limited number of documents, so that other reads get threads, and the
-     * scan ends soon after the client disconnects. The memory of the names found so far counts as memory of the reply.
+     * Lists the selected documents that the user may read: one page, with the next cursor, or all. A turn scans a
+     * limited number of documents, so that other reads get threads, and the scan ends soon after the client
+     * disconnects. The memory of the names found so far counts as memory of the reply.
+     *
+     * @param most maximum number of documents to scan
      */
-    private static final class NameScan implements ResumableRead {
-        /** Maximum number of names in the reply to {@code KEYS}. */
-        private static final int MAX_KEYS = 10_000;
-        /** Maximum number of documents scanned in one turn. */
-        private static final int TURN_DOCUMENTS = 1_000;
+    private ResumableRead scan(
+            PendingReply place, boolean all, long from, long most, Predicate<ScanPage.Found> selected) {
+        return new ResumableRead() {
+            private final List<Reply> names = new ArrayList<>();
+            private long heldBytes;
+            private long cursor = from;
+            private long left = most;
 
-        private final DocumentService documents;
-        private final boolean all;
-        private final Predicate<ScanPage.Found> selected;
-        private final PendingReply place;
-        private final List<Reply> names = new ArrayList<>();
-        private long heldBytes;
-        private long cursor;
-        /** The number of documents that the command may still scan. */
-        private long left;
-
-        NameScan(
-                DocumentService documents,
-                boolean all,
-                long cursor,
-                long count,
-                Predicate<ScanPage.Found> selected,
-                PendingReply place) {
-            this.documents = documents;
-            this.all = all;
-            this.cursor = cursor;
-            this.left = count;
-            this.selected = selected;
-            this.place = place;
-        }
-
-        @Override
-        public boolean proceed() {
-            place.session.requireStillKnown();
-            int count = (int) Math.min(TURN_DOCUMENTS, left);
-            left -= count;
-            ScanPage page = documents.scan(cursor, count);
-            for (ScanPage.Found found : page.documents()) {
-                if (selected.test(found) && place.session.may(Permission.READ, found.name())) {
-                    Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
-                    names.add(name);
-                    heldBytes += name.heldBytes();
+            @Override
+            public boolean proceed() {
+                place.session.requireStillKnown();
+                int count = (int) Math.min(TURN_DOCUMENTS, left);
+                left -= count;
+                ScanPage page = documents.scan(cursor, count);
+                for (ScanPage.Found found : page.documents()) {
+                    if (selected.test(found) && place.session.may(Permission.READ, found.name())) {
+                        Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
+                        names.add(name);
+                        heldBytes += name.heldBytes();
+                    }
                 }
+                place.hold(heldBytes);
+                if (all && names.size() > MAX_COUNT) {
+                    throw new CommandException("ERR more than " + MAX_COUNT + " documents match; use SCAN, with MATCH");
+                }
+                cursor = page.next();
+                if (cursor != 0 && left > 0) {
+                    place.wake();
+                    return false;
+                }
+                Reply found = new Reply.Array(names);
+                place.complete(all ? found : Reply.Array.of(Long.toString(cursor), found));
+                return true;
             }
-            place.hold(heldBytes);
-            if (all && names.size() > MAX_KEYS) {
-                throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
-            }
-            cursor = page.next();
-            if (cursor != 0 && left > 0) {
-                place.wake();
-                return false;
-            }
-            Reply found = new Reply.Array(names);
-            place.complete(all ? found : Reply.Array.of(Long.toString(cursor), found));
-            return true;
-        }
+        };
     }
 }

@@ -113,7 +113,6 @@ sealed interface Reply {
         out.writeBytes(line, at, line.length - at);
     }
 
-    /** A reply that consists of text. */
     sealed interface Text extends Reply {
         String text();
 
@@ -143,7 +142,6 @@ sealed interface Reply {
         }
     }
 
-    /** An integer reply. */
     record Number(long value) implements Reply {
         @Override
         public void encode(ByteBuf out, boolean resp3) {
@@ -163,7 +161,6 @@ sealed interface Reply {
         }
     }
 
-    /** A byte string reply. */
     record Bulk(byte[] value) implements Reply {
         public static Bulk of(String text) {
             return new Bulk(text.getBytes(StandardCharsets.UTF_8));

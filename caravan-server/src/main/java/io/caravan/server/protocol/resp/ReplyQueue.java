@@ -67,7 +67,6 @@ final class ReplyQueue {
         }
     }
 
-    /** Creates an empty queue for a channel with this event loop. */
     ReplyQueue(Channel channel, EventLoop loop, ConnectionMemory memory, Owner owner) {
         this.channel = channel;
         this.loop = loop;
@@ -199,9 +198,7 @@ final class ReplyQueue {
      */
     final class PendingReply implements Outcome<Reply> {
         final Session session;
-        /** The spec of the command; null if it does not exist. */
         final @Nullable CommandSpec spec;
-        /** The command; null if the request is malformed. */
         final @Nullable Command command;
 
         private final long startedNanos;
@@ -242,7 +239,6 @@ final class ReplyQueue {
             return Objects.requireNonNull(spec);
         }
 
-        /** Returns the documents that the command names. */
         List<DocumentName> names() {
             return spec().names(command());
         }
@@ -318,9 +314,7 @@ final class ReplyQueue {
         }
 
         private static RequestOutcome outcome(String error) {
-            int space = error.indexOf(' ');
-            boolean failed =
-                    FAILURES.contains(space < 0 ? error : error.substring(0, space)) || error.startsWith(INTERNAL);
+            boolean failed = FAILURES.contains(error.split(" ", 2)[0]) || error.startsWith(INTERNAL);
             return failed ? RequestOutcome.FAILED : RequestOutcome.REJECTED;
         }
 
@@ -330,7 +324,6 @@ final class ReplyQueue {
             }
         }
 
-        /** Abandons the reply and its chunks, because the connection is closed. */
         private void abandon() {
             while (pieces != null && !pieces.isEmpty()) {
                 pieces.remove().drop();
@@ -341,7 +334,6 @@ final class ReplyQueue {
             }
         }
 
-        /** Adds a chunk of a reply. */
         void add(Piece piece) {
             if (closed) {
                 piece.drop();
@@ -354,7 +346,6 @@ final class ReplyQueue {
             owner.progress();
         }
 
-        /** Ends a reply that was sent in chunks. */
         void end() {
             markDone(System.nanoTime());
             owner.progress();

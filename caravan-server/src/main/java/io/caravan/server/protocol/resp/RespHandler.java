@@ -67,7 +67,6 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
     /** The reply to the last write that had to wait for a document from the archive or for another write. */
     private @Nullable PendingReply undecided;
 
-    /** The number of requests that have been decoded. */
     private long requests;
     /** Whether the connection ends with an error while the client may still be sending. */
     private boolean rejectedLast;
@@ -106,7 +105,6 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         offer(tooLate ? new RespRequest.Rejected("ERR the server is stopping") : (RespRequest) request);
     }
 
-    /** Accepts the next request, and runs the request unless it must wait. */
     private void offer(RespRequest request) {
         if (!session.quitting) {
             waiting.add(request);
@@ -284,7 +282,6 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         replies.close();
     }
 
-    /** Runs the requests that can run now. */
     private void run() {
         ReadBatch reads = batch;
         if (reads != null && batchPaused) {
@@ -297,11 +294,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         }
         // Reads wait for memory, because their replies may be large. Writes do not, so that slow readers cannot stop
         // them.
-        while (batch == null
-                && mayRun()
-                && !waiting.isEmpty()
-                && (memory.room() || nextRead() == null)
-                && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && (memory.room() || nextRead() == null) && inTurn()) {
             runNext();
         }
     }
@@ -450,7 +443,6 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         }
     }
 
-    /** Opens the reply to the next request; {@code spec} is null if its command does not exist. */
     private PendingReply openReply(@Nullable CommandSpec spec) {
         Command command = waiting.remove() instanceof Command known ? known : null;
         return replies.open(session, spec, command, nowNanos);

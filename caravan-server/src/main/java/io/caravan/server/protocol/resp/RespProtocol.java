@@ -212,16 +212,13 @@ public final class RespProtocol implements WireProtocol {
                         + " {part} in braces do");
             }
         }
-        if (OWN_GROUPS.contains(spec.group) || OWN.contains(spec.name) || concernsNode(spec, command)) {
+        // These two subcommands of CARAVAN.CLUSTER do not need the leader.
+        boolean concernsNode = spec.name.equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
+        if (OWN_GROUPS.contains(spec.group) || OWN.contains(spec.name) || concernsNode) {
             return null;
         }
         GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
         return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
-    }
-
-    /** Whether the command is a subcommand of {@code CARAVAN.CLUSTER} that does not need the leader. */
-    private static boolean concernsNode(CommandSpec spec, Command command) {
-        return spec.name.equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
     }
 
     private static Reply.Error elsewhere(GroupView group, int slot) {

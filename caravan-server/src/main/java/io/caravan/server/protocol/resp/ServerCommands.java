@@ -35,11 +35,6 @@ final class ServerCommands {
     private final Map<String, CommandSpec> specs;
     private final AtomicBoolean saving = new AtomicBoolean();
     private volatile long lastSaveMillis = System.currentTimeMillis();
-    private final Subcommands commands = new Subcommands()
-            .add("COUNT", 0, (session, command) -> count())
-            .add("LIST", 0, (session, command) -> names())
-            .add("INFO [name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
-            .add("DOCS [name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
 
     /** Creates the commands. {@code specs} are all commands, by name in upper case, and may be filled later. */
     ServerCommands(ServerStatus status, Executor readers, Map<String, CommandSpec> specs) {
@@ -50,6 +45,11 @@ final class ServerCommands {
     }
 
     List<CommandSpec> all() {
+        Subcommands commands = new Subcommands()
+                .add("COUNT", 0, (session, command) -> new Reply.Number(specs.size()))
+                .add("LIST", 0, (session, command) -> names())
+                .add("INFO [name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
+                .add("DOCS [name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
         return List.of(
                 server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
                         .access(Access.ADMIN)
@@ -80,7 +80,9 @@ final class ServerCommands {
                                 .add("SET loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command))),
                 server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
                         .immediate(new Subcommands().add("LIST", 0, (session, command) -> Reply.Array.EMPTY)),
-                server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
+                server("COMMAND", -1, NONE, "", "Lists the commands.")
+                        .immediate((session, command) ->
+                                command.size() == 1 ? describe(command) : commands.run(session, command)));
     }
 
     private void checkpoint() {
@@ -189,14 +191,6 @@ final class ServerCommands {
             });
         }
         return Reply.of(found);
-    }
-
-    private Reply count() {
-        return new Reply.Number(specs.size());
-    }
-
-    private Reply commands(Session session, Command command) {
-        return command.size() == 1 ? describe(command) : commands.run(session, command);
     }
 
     private Reply names() {

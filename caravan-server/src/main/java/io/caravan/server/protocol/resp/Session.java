@@ -153,7 +153,6 @@ final class Session {
         return subscriber;
     }
 
-    /** Resets the connection to its initial state. */
     void reset() {
         name = "";
         library = "";
@@ -163,7 +162,6 @@ final class Session {
         release();
     }
 
-    /** Discards the transaction, and removes all subscriptions. */
     void release() {
         transaction(null);
         if (subscriber != null) {

@@ -29,7 +29,8 @@ final class Subcommands implements Action.Immediate {
         }
         Subcommand subcommand = byName.get(request.keyword(1));
         if (subcommand == null) {
-            throw CommandException.unknownSubcommand(request);
+            throw new CommandException(
+                    "ERR unknown subcommand '" + request.shortText(1) + "'. Try " + request.keyword(0) + " HELP.");
         }
         int words = request.size() - 2;
         if (words < subcommand.least() || words > subcommand.most()) {

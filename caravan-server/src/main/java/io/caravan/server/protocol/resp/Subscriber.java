@@ -31,7 +31,6 @@ final class Subscriber {
      */
     static final long MAX_BEHIND_BYTES = 32 * 1024 * 1024;
 
-    /** Maximum number of patterns per connection. */
     static final int MAX_PATTERNS = 128;
     /** Maximum total length of a connection's patterns, which is a fraction of the maximum for all connections. */
     static final int MAX_PATTERNS_BYTES = Channels.MAX_PATTERN_BYTES / 4;
@@ -43,7 +42,6 @@ final class Subscriber {
 
     private final AtomicBoolean closing = new AtomicBoolean();
 
-    /** Creates a subscriber without subscriptions. */
     Subscriber(Channels channels, Session session) {
         this.channels = channels;
         this.session = session;
@@ -114,10 +112,7 @@ final class Subscriber {
                 .toList();
     }
 
-    /**
-     * Subscribes to a topic. Returns false if the connection is subscribed already. Throws a {@link CommandException}
-     * if the user may not read the topic, or a limit is reached.
-     */
+    /** Returns false if the connection is subscribed already. Throws if the user may not read the topic. */
     private boolean add(Topic topic) {
         topic.requireReadable(session);
         if (topics.contains(topic)) {
@@ -157,12 +152,10 @@ final class Subscriber {
         }
     }
 
-    /** Removes all subscriptions. */
     void removeAll() {
         List.copyOf(topics).forEach(this::remove);
     }
 
-    /** Whether the connection is subscribed to any channel or pattern. */
     boolean subscribed() {
         return !topics.isEmpty();
     }

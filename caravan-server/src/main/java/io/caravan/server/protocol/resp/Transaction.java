@@ -38,18 +38,22 @@ final class Transaction {
         this.budget = budget;
     }
 
-    /** Returns the commands for transactions, which combine several commands into one write. */
     static List<CommandSpec> commands(RespLimits limits) {
         Budget budget = new Budget(
                 Math.max(limits.maxRequestBytes(), Runtime.getRuntime().maxMemory() / Budget.HEAP_PART));
         return List.of(
-                transactions("MULTI", "Begins a transaction.")
-                        .immediate((session, command) -> begin(session, limits, budget)),
+                transactions("MULTI", "Begins a transaction.").immediate((session, command) -> {
+                    if (session.transaction() != null) {
+                        throw new CommandException("ERR MULTI calls can not be nested");
+                    }
+                    session.transaction(new Transaction(limits.maxRequestBytes(), budget));
+                    return Reply.OK;
+                }),
                 transactions("EXEC", "Runs the commands of the transaction, all or none.")
                         .commit((session, command, names) -> {
                             Transaction transaction = current(session, "EXEC");
                             // From now on, the memory of the queued commands counts as that of this request.
-                            session.memory.hold(transaction.heldBytes());
+                            session.memory.hold(transaction.heldBytes);
                             session.transaction(null);
                             return transaction.change();
                         }),
@@ -58,14 +62,6 @@ final class Transaction {
                     session.transaction(null);
                     return Reply.OK;
                 }));
-    }
-
-    private static Reply begin(Session session, RespLimits limits, Budget budget) {
-        if (session.transaction() != null) {
-            throw new CommandException("ERR MULTI calls can not be nested");
-        }
-        session.transaction(new Transaction(limits.maxRequestBytes(), budget));
-        return Reply.OK;
     }
 
     private static Transaction current(Session session, String command) {
@@ -83,11 +79,6 @@ final class Transaction {
         release();
     }
 
-    /** Returns the memory reserved from the budget for the commands. */
-    long heldBytes() {
-        return heldBytes;
-    }
-
     /** Releases the reserved memory, because the commands are dropped or the connection counts their memory. */
     void release() {
         budget.give(heldBytes);
@@ -95,10 +86,7 @@ final class Transaction {
         bytes = 0;
     }
 
-    /**
-     * Queues a command. Throws a {@link CommandException} if it cannot be in a transaction, or a limit would be
-     * exceeded.
-     */
+    /** Queues a command. Throws if it cannot be in a transaction, or a limit would be exceeded. */
     Reply queue(Session session, CommandSpec spec, Command command) {
         Action.Write action = spec.queued;
         if (action == null) {
@@ -121,22 +109,19 @@ final class Transaction {
         }
         if (!budget.take(commandBytes + STEP_BYTES)) {
             throw new CommandException("ERR the transactions of all connections together are at the limit of "
-                    + budget.limitBytes() + " bytes; try again");
+                    + budget.limitBytes + " bytes; try again");
         }
         heldBytes += commandBytes + STEP_BYTES;
         bytes += commandBytes;
     }
 
-    /** Returns the documents of all queued commands. */
     Collection<DocumentName> names() {
         Set<DocumentName> names = new LinkedHashSet<>();
         steps.forEach(step -> names.addAll(step.names()));
         return names;
     }
 
-    /**
-     * Returns the changes of all queued commands as one. Throws a {@link CommandException} if a command was rejected.
-     */
+    /** Returns the changes of all queued commands as one. Throws if a command was rejected. */
     Function<DocumentEdits, Reply> change() {
         if (spoilt) {
             throw new CommandException("EXECABORT Transaction discarded because of previous errors.");
@@ -182,10 +167,6 @@ final class Transaction {
 
         Budget(long limitBytes) {
             this.limitBytes = limitBytes;
-        }
-
-        long limitBytes() {
-            return limitBytes;
         }
 
         /** Reserves bytes for a transaction. Returns false, and reserves none, if fewer are available. */

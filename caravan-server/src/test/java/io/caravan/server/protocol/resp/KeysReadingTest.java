@@ -82,19 +82,22 @@ class KeysReadingTest {
 
     @Test
     void existsChecksFewNamesPerTurn() {
-        List<DocumentName> names = new ArrayList<>();
-        for (int i = 0; i < 2 * KeyCommands.Counting.TURN_NAMES + 1; i++) {
+        List<String> words = new ArrayList<>(List.of("EXISTS"));
+        for (int i = 0; i < 2 * KeyCommands.TURN_NAMES + 1; i++) {
             push("k" + i);
-            names.add(DocumentName.of("k" + i));
+            words.add("k" + i);
         }
-        PendingReply pendingReply = RespFixture.open(RespFixture.session(channel), "EXISTS");
+        Session session = RespFixture.session(channel);
+        CommandSpec spec = CommandSpec.generic("EXISTS", -2, CommandSpec.Keys.ALL, "", "");
+        Command command = RespFixture.command(words.toArray(String[]::new));
+        PendingReply pendingReply = session.replies.open(session, spec, command, 0);
         pendingReply.nextTurn = woken::incrementAndGet;
-        ResumableRead exists = new KeyCommands.Counting(documents, names, pendingReply);
+        ResumableRead exists = new KeyCommands(documents).exists(pendingReply);
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isTrue();
         assertThat(woken).hasValue(2);
-        assertThat(pendingReply.reply()).isEqualTo(new Reply.Number(names.size()));
+        assertThat(pendingReply.reply()).isEqualTo(new Reply.Number(words.size() - 1));
         documents.close();
     }
 }

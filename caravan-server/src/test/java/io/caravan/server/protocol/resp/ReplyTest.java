@@ -79,10 +79,7 @@ class ReplyTest {
         forms(new Reply.Bool(false), ":0~", "#f~");
         forms(new Reply.Verbatim("h\u00e9"), "$3~h\u00e9~", "=7~txt:h\u00e9~");
         forms(Reply.Array.set(List.of(new Reply.Number(1))), "*1~:1~", "~1~:1~");
-        forms(
-                Reply.map("k", new Reply.Array(List.of(Reply.Null.BULK))),
-                "*2~$1~k~*1~$-1~",
-                "%1~$1~k~*1~_~");
+        forms(Reply.map("k", new Reply.Array(List.of(Reply.Null.BULK))), "*2~$1~k~*1~$-1~", "%1~$1~k~*1~_~");
     }
 
     @Test
