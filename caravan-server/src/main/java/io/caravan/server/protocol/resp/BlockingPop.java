@@ -18,8 +18,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +79,12 @@ final class BlockingPop implements ResumableRead {
         this.loop = session.channel.eventLoop();
         this.timeoutMillis = timeoutMillis(place.command());
         this.names = names(place.command());
-        this.wait = new ChangeWait(loop, MAX_NAMES, documents::onChange, due -> startTurn(), this::leave);
+        this.wait = new ChangeWait(
+                loop,
+                MAX_NAMES,
+                documents::onChange,
+                due -> session.execute(commands.readers(), this::runTurn),
+                this::leave);
     }
 
     /** Returns the documents that the command names, without duplicates. */
@@ -176,17 +181,47 @@ final class BlockingPop implements ResumableRead {
             documents.onWritable(mine, loop, false, session.waiting.add(this::wake));
             return false;
         }
-        Attempt attempt = new Attempt(mine);
+        AtomicReference<@Nullable Reply> taken = new AtomicReference<>();
         try {
-            documents.writeWaiting(mine, attempt::take, new Prefetch(commands.maxBytes()), attempt);
-        } catch (NotWritableException taken) {
+            documents.writeWaiting(
+                    mine,
+                    edits -> {
+                        taken.set(take(mine, edits));
+                        return taken.get() != null;
+                    },
+                    new Prefetch(commands.maxBytes()),
+                    Outcome.of(took -> replyTaken(taken.get()), problem -> fail(taken.get(), problem)));
+        } catch (NotWritableException rejection) {
             // Other writes have taken the space.
             place.hold(0);
             documents.onWritable(mine, loop, true, session.waiting.add(this::wake));
             return false;
         }
         throwRejection();
-        return attempt.taken != null;
+        return taken.get() != null;
+    }
+
+    /** Removes and returns a value, if one exists and the wait is not over. May be called several times. */
+    private @Nullable Reply take(List<DocumentName> mine, DocumentEdits edits) {
+        boolean gone = over != null || !session.channel.isActive();
+        Reply taken = gone ? null : ListCommands.takeFirst(mine, edits);
+        place.hold(taken == null ? 0 : taken.heldBytes());
+        return taken;
+    }
+
+    private void replyTaken(@Nullable Reply taken) {
+        if (taken != null) {
+            place.complete(taken);
+        }
+    }
+
+    private void fail(@Nullable Reply taken, RuntimeException problem) {
+        if (taken != null) {
+            place.failure(problem);
+        } else {
+            rejected = problem;
+            wake();
+        }
     }
 
     private void throwRejection() {
@@ -206,15 +241,6 @@ final class BlockingPop implements ResumableRead {
         loop.execute(() -> wait.changed(first()));
     }
 
-    private void startTurn() {
-        try {
-            commands.readers().execute(session.waiting.add(this::runTurn));
-        } catch (RejectedExecutionException stopping) {
-            session.channel.close();
-        }
-    }
-
-    /** Checks the documents again, and replies if the wait is over. */
     private void runTurn() {
         try {
             if (!turn()) {
@@ -222,7 +248,7 @@ final class BlockingPop implements ResumableRead {
                 return;
             }
         } catch (RuntimeException problem) {
-            place.complete(Errors.reply(problem));
+            place.failure(problem);
         } catch (Error broken) {
             session.channel.close();
             throw broken;
@@ -242,44 +268,6 @@ final class BlockingPop implements ResumableRead {
         session.onEnding(null);
         session.memory.releaseWait(placesBytes);
         queues.leave(names, waiter);
-    }
-
-    /** A write that removes and returns a value, if a value still exists and the client is still connected. */
-    private final class Attempt implements Outcome<Boolean> {
-        private final List<DocumentName> mine;
-        private @Nullable Reply taken;
-
-        Attempt(List<DocumentName> mine) {
-            this.mine = mine;
-        }
-
-        /**
-         * Removes a value if one exists, and returns whether it removed one. May be called several times for one
-         * attempt.
-         */
-        boolean take(DocumentEdits edits) {
-            boolean gone = over != null || !session.channel.isActive();
-            taken = gone ? null : ListCommands.takeFirst(mine, edits);
-            place.hold(taken == null ? 0 : taken.heldBytes());
-            return taken != null;
-        }
-
-        @Override
-        public void success(Boolean took) {
-            if (taken != null) {
-                place.complete(taken);
-            }
-        }
-
-        @Override
-        public void failure(RuntimeException problem) {
-            if (taken != null) {
-                place.complete(Errors.reply(problem));
-            } else {
-                rejected = problem;
-                wake();
-            }
-        }
     }
 
     /**

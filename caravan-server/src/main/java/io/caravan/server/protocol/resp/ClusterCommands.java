@@ -12,7 +12,6 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.ScanPage;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.io.IOException;
@@ -67,7 +66,7 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                         .immediate(ok),
                 connection("ASKING", 1, "Returns OK; slots never move.").immediate(ok),
                 server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .waitingInTurns(place -> apart(changes, place)));
     }
 

@@ -29,7 +29,10 @@ final class CommandSpec {
     private final List<String> flags;
 
     final Keys keys;
-    private Access access = Access.KNOWN;
+    /** Whether even an unauthenticated client may run the command. */
+    boolean free;
+    /** The permissions that the command requires for each document that it names. */
+    List<Permission> permissions = List.of();
     /** Whether the command is never queued, but runs immediately even within a transaction. */
     boolean atOnce;
 
@@ -37,24 +40,6 @@ final class CommandSpec {
     Action action;
     /** The operation in a transaction; null if the command cannot be queued. */
     Action.@Nullable Write queued;
-
-    /** The permissions that a command requires for each document that it names. */
-    enum Access {
-        /** No permission; even an unauthenticated client may run the command. */
-        FREE,
-        /** No permission, but the client must be authenticated. */
-        KNOWN,
-        READ(Permission.READ),
-        WRITE(Permission.WRITE),
-        READ_AND_WRITE(Permission.READ, Permission.WRITE),
-        ADMIN(Permission.ADMIN);
-
-        final List<Permission> permissions;
-
-        Access(Permission... permissions) {
-            this.permissions = List.of(permissions);
-        }
-    }
 
     /**
      * Positions of the words that are document names.
@@ -111,10 +96,6 @@ final class CommandSpec {
         return new CommandSpec(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }
 
-    Access access() {
-        return access;
-    }
-
     /** Returns the documents that the command names. Throws a {@link CommandException} if there are too many. */
     List<DocumentName> names(Command command) {
         if (keys == Keys.FIRST) {
@@ -137,7 +118,7 @@ final class CommandSpec {
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
      */
     boolean readsDocuments() {
-        return flags.contains("readonly") || keys != Keys.NONE && access.permissions.contains(Permission.READ);
+        return flags.contains("readonly") || keys != Keys.NONE && permissions.contains(Permission.READ);
     }
 
     /** Whether the command may wait for as long as its client chooses. */
@@ -163,8 +144,14 @@ final class CommandSpec {
         return Reply.map("summary", summary, "since", "0.1.0", "group", group);
     }
 
-    CommandSpec access(Access needed) {
-        access = needed;
+    CommandSpec free() {
+        free = true;
+        return this;
+    }
+
+    /** Sets the permissions that the command requires. The default depends on the type of the operation. */
+    CommandSpec needs(Permission... needed) {
+        permissions = List.of(needed);
         return this;
     }
 
@@ -192,9 +179,9 @@ final class CommandSpec {
         return this;
     }
 
-    private CommandSpec run(String flag, Access usual, Action operation) {
+    private CommandSpec run(String flag, Permission usual, Action operation) {
         flags.add(0, flag);
-        access = access == Access.KNOWN ? usual : access;
+        permissions = permissions.isEmpty() ? List.of(usual) : permissions;
         return run(operation);
     }
 
@@ -207,7 +194,7 @@ final class CommandSpec {
     }
 
     CommandSpec write(Action.Write operation) {
-        return inTransaction(operation).run("write", Access.WRITE, operation);
+        return inTransaction(operation).run("write", Permission.WRITE, operation);
     }
 
     CommandSpec edit(Action.Edit operation) {
@@ -219,7 +206,7 @@ final class CommandSpec {
     }
 
     CommandSpec stream(Action.Read operation) {
-        return run("readonly", Access.READ, operation);
+        return run("readonly", Permission.READ, operation);
     }
 
     /**

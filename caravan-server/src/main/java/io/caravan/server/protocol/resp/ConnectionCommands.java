@@ -5,7 +5,6 @@ import static io.caravan.server.protocol.resp.CommandSpec.connection;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Version;
 import io.caravan.server.net.ClientInfo;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -34,33 +33,26 @@ record ConnectionCommands(ServerStatus status, Collection<Session> clients) {
 
     List<CommandSpec> all() {
         return List.of(
-                connection("AUTH", -2, "Authenticates the connection.")
-                        .access(Access.FREE)
-                        .immediate(ConnectionCommands::auth),
+                connection("AUTH", -2, "Authenticates the connection.").free().immediate(ConnectionCommands::auth),
                 connection("HELLO", -1, "Sets the protocol version, and describes the server.")
-                        .access(Access.FREE)
+                        .free()
                         .immediate(this::hello),
-                connection("PING", -1, "Returns PONG, or the message.")
-                        .access(Access.FREE)
-                        .immediate(ConnectionCommands::ping),
+                connection("PING", -1, "Returns PONG, or the message.").free().immediate(ConnectionCommands::ping),
                 connection("ECHO", 2, "Returns the message.")
                         .immediate((session, command) -> new Reply.Bulk(command.word(1))),
                 connection("SELECT", 2, "Selects the database; there is only 0.")
                         .immediate(ConnectionCommands::select),
                 connection("RESET", 1, "Resets the connection to its initial state.")
-                        .access(Access.FREE)
+                        .free()
                         .atOnce()
                         .immediate((session, command) -> {
                             session.reset();
                             return new Reply.Simple("RESET");
                         }),
-                connection("QUIT", -1, "Closes the connection.")
-                        .access(Access.FREE)
-                        .atOnce()
-                        .immediate((session, command) -> {
-                            session.quitting = true;
-                            return Reply.OK;
-                        }),
+                connection("QUIT", -1, "Closes the connection.").free().atOnce().immediate((session, command) -> {
+                    session.quitting = true;
+                    return Reply.OK;
+                }),
                 connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
                         .immediate(new Subcommands()
                                 .add("ID", 0, (session, command) -> new Reply.Number(session.id))

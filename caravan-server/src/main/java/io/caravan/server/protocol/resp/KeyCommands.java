@@ -13,7 +13,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.ScanPage;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
@@ -45,6 +44,8 @@ record KeyCommands(DocumentService documents) {
 
     /** Maximum number of names that {@code EXISTS} looks up in one turn. */
     static final int TURN_NAMES = 64;
+    /** Maximum total length of the patterns that are matched in one turn, because long patterns take longer. */
+    private static final int TURN_PATTERN_BYTES = 64 * 1024;
     /** Maximum number of documents scanned in one turn. */
     private static final int TURN_DOCUMENTS = 1_000;
 
@@ -75,10 +76,10 @@ record KeyCommands(DocumentService documents) {
                                         1,
                                         (session, command) -> ofExisting(command, info -> "quicklist"))),
                 generic("SCAN", -2, NONE, "readonly", "Returns a page of document names and the next cursor.")
-                        .access(Access.READ)
+                        .needs(Permission.READ)
                         .waitingInTurns(this::scan),
                 generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
-                        .access(Access.READ)
+                        .needs(Permission.READ)
                         .waitingInTurns(this::keys),
                 server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
                         .waiting((session, command) -> new Reply.Number(documents.documents())),
@@ -244,14 +245,14 @@ record KeyCommands(DocumentService documents) {
     ResumableRead scan(PendingReply place) {
         Command command = place.command();
         int count = USUAL_COUNT;
-        Predicate<ScanPage.Found> match = found -> true;
-        Predicate<ScanPage.Found> type = match;
+        Glob match = Glob.ALL;
+        Predicate<ScanPage.Found> type = found -> true;
         for (int i = 2; i < command.size(); i += 2) {
             if (i + 1 == command.size()) {
                 throw CommandException.syntax();
             }
             switch (command.keyword(i)) {
-                case "MATCH" -> match = matches(command.word(i + 1));
+                case "MATCH" -> match = new Glob(command.word(i + 1));
                 case "COUNT" -> count = count(command, i + 1);
                 case "TYPE" -> {
                     boolean lists = command.is(i + 1, "LIST");
@@ -260,11 +261,17 @@ record KeyCommands(DocumentService documents) {
                 default -> throw CommandException.syntax();
             }
         }
-        return scan(place, false, cursor(command), count, type.and(match));
+        return scan(place, false, cursor(command), count, type, match);
     }
 
     ResumableRead keys(PendingReply place) {
-        return scan(place, true, 0, Long.MAX_VALUE, matches(place.command().word(1)));
+        return scan(
+                place,
+                true,
+                0,
+                Long.MAX_VALUE,
+                found -> true,
+                new Glob(place.command().word(1)));
     }
 
     private static long cursor(Command command) {
@@ -283,11 +290,6 @@ record KeyCommands(DocumentService documents) {
         return (int) Math.min(count, MAX_COUNT);
     }
 
-    private static Predicate<ScanPage.Found> matches(byte[] pattern) {
-        Glob glob = new Glob(pattern);
-        return found -> glob.matches(found.name().toBytes());
-    }
-
     /**
      * Lists the selected documents that the user may read: one page, with the next cursor, or all. A turn scans a
      * limited number of documents, so that other reads get threads, and the scan ends soon after the client
@@ -296,7 +298,8 @@ record KeyCommands(DocumentService documents) {
      * @param most maximum number of documents to scan
      */
     private ResumableRead scan(
-            PendingReply place, boolean all, long from, long most, Predicate<ScanPage.Found> selected) {
+            PendingReply place, boolean all, long from, long most, Predicate<ScanPage.Found> selected, Glob match) {
+        int turnDocuments = Math.min(TURN_DOCUMENTS, Math.max(1, TURN_PATTERN_BYTES / Math.max(1, match.length())));
         return new ResumableRead() {
             private final List<Reply> names = new ArrayList<>();
             private long heldBytes;
@@ -306,12 +309,14 @@ record KeyCommands(DocumentService documents) {
             @Override
             public boolean proceed() {
                 place.session.requireStillKnown();
-                int count = (int) Math.min(TURN_DOCUMENTS, left);
+                int count = (int) Math.min(turnDocuments, left);
                 left -= count;
                 ScanPage page = documents.scan(cursor, count);
                 for (ScanPage.Found found : page.documents()) {
-                    if (selected.test(found) && place.session.may(Permission.READ, found.name())) {
-                        Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
+                    Reply.Bulk name = new Reply.Bulk(found.name().toBytes());
+                    if (selected.test(found)
+                            && match.matches(name.value())
+                            && place.session.may(Permission.READ, found.name())) {
                         names.add(name);
                         heldBytes += name.heldBytes();
                     }

@@ -11,8 +11,8 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.BlockingPop.PopQueues;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
+import io.caravan.server.security.Permission;
 import java.util.Collection;
 import java.util.List;
 import java.util.OptionalLong;
@@ -48,7 +48,7 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
                 list("LLEN", 2, FIRST, "fast", "Returns the number of values.")
                         .lookup(documents, document -> new Reply.Number(count(document.get()))),
                 list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
-                        .access(Access.READ_AND_WRITE)
+                        .needs(Permission.READ, Permission.WRITE)
                         .edit(ListCommands::pop),
                 list(
                                 "BLPOP",
@@ -57,7 +57,7 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
                                 "write blocking",
                                 "Removes and returns the oldest value of the first document that has one; waits for it.")
                         .inTransaction(ListCommands::popNow)
-                        .access(Access.READ_AND_WRITE)
+                        .needs(Permission.READ, Permission.WRITE)
                         .waitingInTurns(place -> new BlockingPop(this, place)),
                 list(
                                 "CARAVAN.APPEND",

@@ -17,7 +17,6 @@ import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.document.space.Spaces;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.util.LinkedHashMap;
@@ -37,10 +36,10 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
     List<CommandSpec> all() {
         return List.of(
                 generic("CARAVAN.ARCHIVE", 2, FIRST, "", "Archives a document now, if it has changed.")
-                        .access(Access.WRITE)
+                        .needs(Permission.WRITE)
                         .waitingInTurns(this::archive),
                 list("CARAVAN.RESTORE", -2, FIRST, "write denyoom", "Restores a document from the archive.")
-                        .access(Access.READ_AND_WRITE)
+                        .needs(Permission.READ, Permission.WRITE)
                         .waitingInTurns(this::restore),
                 server(
                                 "CARAVAN.BACKUP",
@@ -48,19 +47,29 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                                 NONE,
                                 "",
                                 "Copies the store to a directory, and replies when the copy is complete.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .waitingInTurns(this::backup),
                 server("CARAVAN.SPACE", -2, NONE, "", "Sets, returns, lists, and removes the settings of spaces.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .waiting(new Subcommands()
                                 .add(
                                         "SET prefix setting value [setting value ...]",
                                         3,
                                         Integer.MAX_VALUE,
-                                        (session, command) -> setSpace(command))
-                                .add("GET prefix", 1, (session, command) -> getSpace(command))
-                                .add("LIST", 0, (session, command) -> listSpaces())
-                                .add("REMOVE prefix", 1, (session, command) -> removeSpace(command))));
+                                        (session, command) -> described(
+                                                spaces().set(prefix(command), before -> changed(before, command))))
+                                .add("GET prefix", 1, (session, command) -> described(spaces().get(prefix(command))))
+                                .add(
+                                        "LIST",
+                                        0,
+                                        (session, command) -> new Reply.Array(spaces().all().stream()
+                                                .map(OperatorCommands::described)
+                                                .toList()))
+                                .add(
+                                        "REMOVE prefix",
+                                        1,
+                                        (session, command) ->
+                                                new Reply.Number(spaces().remove(prefix(command)) ? 1 : 0))));
     }
 
     private static <T> T required(@Nullable T part) {
@@ -153,18 +162,6 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                 "millis", made.millis());
     }
 
-    private Spaces spaces() {
-        return status.documents().spaces();
-    }
-
-    private static Prefix prefix(Command command) {
-        return Prefix.of(command.word(2));
-    }
-
-    private Reply setSpace(Command command) {
-        return described(spaces().set(prefix(command), before -> changed(before, command)));
-    }
-
     private static SpaceSettings changed(SpaceSettings before, Command command) {
         SpaceSettings after = before;
         for (int i = 3; i < command.size(); i += 2) {
@@ -178,21 +175,18 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
         return after;
     }
 
-    private Reply getSpace(Command command) {
-        Space space = spaces().get(prefix(command));
-        return space == null ? Reply.Null.BULK : described(space);
+    private Spaces spaces() {
+        return status.documents().spaces();
     }
 
-    private Reply removeSpace(Command command) {
-        return new Reply.Number(spaces().remove(prefix(command)) ? 1 : 0);
+    private static Prefix prefix(Command command) {
+        return Prefix.of(command.word(2));
     }
 
-    private Reply listSpaces() {
-        return new Reply.Array(
-                spaces().all().stream().map(OperatorCommands::described).toList());
-    }
-
-    private static Reply described(Space space) {
+    private static Reply described(@Nullable Space space) {
+        if (space == null) {
+            return Reply.Null.BULK;
+        }
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("prefix", space.prefix().toBytes());
         fields.putAll(space.settings().shown());

@@ -6,7 +6,6 @@ import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +74,7 @@ final class ReadBatch implements Runnable {
 
     /** Starts or continues the batch on a reading thread. Callable on any thread. */
     void start() {
-        try {
-            readers.execute(session.waiting.add(this));
-        } catch (RejectedExecutionException stopping) {
-            session.channel.close();
-        }
+        session.execute(readers, this);
     }
 
     /** Runs until all reads are done, the turn is over, or a read waits. */
@@ -109,12 +104,12 @@ final class ReadBatch implements Runnable {
     private boolean run(PendingReply place) {
         try {
             if (rejection != null && readsDocuments(place)) {
-                place.complete(Errors.reply(rejection));
+                place.failure(rejection);
             } else if (place.reply() == null && !proceed(place)) {
                 return false;
             }
         } catch (RuntimeException problem) {
-            place.complete(Errors.reply(problem));
+            place.failure(problem);
         } catch (Error broken) {
             // All later replies would wait for this reply.
             session.channel.close();

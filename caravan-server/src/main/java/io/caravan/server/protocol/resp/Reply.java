@@ -77,12 +77,6 @@ sealed interface Reply {
         return components;
     }
 
-    private static void putBulk(ByteBuf out, byte[] value) {
-        putNumber(out, '$', value.length);
-        out.writeBytes(value);
-        putLineEnd(out);
-    }
-
     /** Writes the text and a line end. The text must not contain a line end. */
     private static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);
@@ -168,7 +162,9 @@ sealed interface Reply {
 
         @Override
         public void encode(ByteBuf out, boolean resp3) {
-            putBulk(out, value);
+            putNumber(out, '$', value.length);
+            out.writeBytes(value);
+            putLineEnd(out);
         }
 
         @Override

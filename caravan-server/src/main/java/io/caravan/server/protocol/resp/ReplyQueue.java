@@ -297,7 +297,7 @@ final class ReplyQueue {
 
         @Override
         public void failure(RuntimeException problem) {
-            complete(Errors.reply(problem));
+            complete(CommandException.reply(problem));
         }
 
         @Override

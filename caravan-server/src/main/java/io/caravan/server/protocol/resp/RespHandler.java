@@ -353,7 +353,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
             Reply queued = transaction.queue(session, spec, command);
             openReply(spec).complete(queued);
         } catch (RuntimeException rejected) {
-            reject(spec, Errors.reply(rejected));
+            reject(spec, CommandException.reply(rejected));
         }
     }
 
@@ -365,7 +365,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
             place.resp3 = session.resp3;
             place.complete(reply);
         } catch (RuntimeException problem) {
-            place.complete(Errors.reply(problem));
+            place.failure(problem);
             rejectedLast = session.quitting;
         }
         if (session.quitting) {
@@ -392,7 +392,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
             protocol.documents.willWrite(channel.eventLoop(), names);
             write(names, change, place);
         } catch (RuntimeException rejected) {
-            (place == null ? openReply(spec) : place).complete(Errors.reply(rejected));
+            (place == null ? openReply(spec) : place).complete(CommandException.reply(rejected));
         }
     }
 

@@ -171,7 +171,7 @@ public final class RespProtocol implements WireProtocol {
                     + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
                     + " all commands are allowed");
         }
-        boolean free = session.principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE;
+        boolean free = session.principal == Principal.ANYONE || spec.free;
         Reply.Error rejection = free ? null : rejectUser(session, spec, command);
         return rejection != null ? rejection : redirect(spec, command);
     }
@@ -181,21 +181,17 @@ public final class RespProtocol implements WireProtocol {
             return new Reply.Error(Session.UNKNOWN_USER);
         }
         try {
-            for (Permission permission : spec.access().permissions) {
-                check(session, permission, spec, command);
+            for (Permission permission : spec.permissions) {
+                if (spec.keys == CommandSpec.Keys.NONE) {
+                    session.require(permission, spec.lowerName);
+                }
+                for (byte[] name : spec.keys.of(command)) {
+                    session.require(permission, DocumentName.of(name));
+                }
             }
             return null;
         } catch (CommandException | IllegalArgumentException rejected) {
-            return Errors.reply(rejected);
-        }
-    }
-
-    private static void check(Session session, Permission permission, CommandSpec spec, Command command) {
-        if (spec.keys == CommandSpec.Keys.NONE) {
-            session.require(permission, spec.lowerName);
-        }
-        for (byte[] name : spec.keys.of(command)) {
-            session.require(permission, DocumentName.of(name));
+            return CommandException.reply(rejected);
         }
     }
 

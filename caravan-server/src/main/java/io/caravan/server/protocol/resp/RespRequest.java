@@ -7,8 +7,7 @@ sealed interface RespRequest permits Command, RespRequest.Rejected {
      * A request to which the server replies with an error.
      *
      * @param error the prefix and message of the error
-     * @param last whether the connection ends after the error, for example because the request is malformed, so that
-     *     the start of the next request is unknown
+     * @param last whether the connection ends after the error, because the start of the next request is unknown
      */
     record Rejected(String error, boolean last) implements RespRequest {
 

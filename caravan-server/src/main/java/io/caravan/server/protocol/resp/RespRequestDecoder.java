@@ -212,7 +212,8 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
     private boolean wordLength(ByteBuf in) {
         byte type = in.getByte(in.readerIndex());
         if (type != '$') {
-            throw violation("expected '$', got '" + printable(type) + "'");
+            char shown = type > ' ' && type < 0x7F ? (char) type : '?';
+            throw violation("expected '$', got '" + shown + "'");
         }
         long length = number(in, INVALID_WORD);
         if (length == INCOMPLETE) {
@@ -255,10 +256,6 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
         check(in.readShort() == LINE_END, "expected a line end after a bulk string");
     }
 
-    private static char printable(byte b) {
-        return b > ' ' && b < 0x7F ? (char) b : '?';
-    }
-
     private boolean word(ByteBuf in, List<Object> out) {
         int overhead = RespLimits.WORD_OVERHEAD_BYTES + (wordCount == 0 ? RespLimits.REQUEST_OVERHEAD_BYTES : 0);
         if (in.readableBytes() < wordBytes + LINE_END_BYTES || !grants(overhead)) {
@@ -268,20 +265,16 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
         in.readBytes(word);
         checkLineEnd(in);
         wordBytes = -1;
-        add(word);
+        if (wordCount == words.length) {
+            words = Arrays.copyOf(words, Math.min(wordsAnnounced, Math.max(FIRST_WORDS, 2 * wordCount)));
+        }
+        words[wordCount++] = word;
         if (wordCount == wordsAnnounced) {
             out.add(new Command(words.length == wordCount ? words : Arrays.copyOf(words, wordCount)));
             words = NO_WORDS;
             wordsAnnounced = 0;
         }
         return true;
-    }
-
-    private void add(byte[] word) {
-        if (wordCount == words.length) {
-            words = Arrays.copyOf(words, Math.min(wordsAnnounced, Math.max(FIRST_WORDS, 2 * wordCount)));
-        }
-        words[wordCount++] = word;
     }
 
     /** Reads the number in a line that starts with a type byte. Consumes no bytes if the line is incomplete. */

@@ -26,7 +26,7 @@ interface ResumableRead {
             place.session.requireStillKnown();
             start.accept(Outcome.of(
                     result -> place.completeLast(describe.apply(result)),
-                    problem -> place.completeLast(Errors.reply(problem))));
+                    problem -> place.completeLast(CommandException.reply(problem))));
             return false;
         };
     }

@@ -7,7 +7,6 @@ import static io.caravan.server.protocol.resp.CommandSpec.server;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.security.Permission;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -52,13 +51,13 @@ final class ServerCommands {
                 .add("DOCS [name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
         return List.of(
                 server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .waiting((session, command) -> {
                             checkpoint();
                             return Reply.OK;
                         }),
                 server("BGSAVE", -1, NONE, "", "Publishes a checkpoint in the background.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .immediate(this::saveInBackground),
                 server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
@@ -74,7 +73,7 @@ final class ServerCommands {
                 server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
                         .waiting(this::info),
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
-                        .access(Access.ADMIN)
+                        .needs(Permission.ADMIN)
                         .immediate(new Subcommands()
                                 .add("GET pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
                                 .add("SET loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command))),

@@ -9,6 +9,8 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Locale;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -138,10 +140,7 @@ final class Session {
         transaction = begun;
     }
 
-    /**
-     * Whether the connection has subscriptions and uses RESP 2, in which a client cannot distinguish messages from
-     * replies.
-     */
+    /** Whether the client has subscriptions, and cannot distinguish messages from replies, because it uses RESP 2. */
     boolean onlyListens() {
         return subscriber != null && subscriber.subscribed() && !resp3;
     }
@@ -181,6 +180,15 @@ final class Session {
     void endOfInput() {
         clientDone = true;
         end();
+    }
+
+    /** Runs a task on a reading thread, unless the connection is closed first or the server is stopping. */
+    void execute(Executor readers, Runnable task) {
+        try {
+            readers.execute(waiting.add(task));
+        } catch (RejectedExecutionException stopping) {
+            channel.close();
+        }
     }
 
     /** Sets the action that ends the wait of a request. Runs the action immediately if waits have ended already. */

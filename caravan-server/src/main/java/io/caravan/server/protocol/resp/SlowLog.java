@@ -4,7 +4,7 @@ import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
+import io.caravan.server.security.Permission;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -40,7 +40,7 @@ final class SlowLog {
 
     List<CommandSpec> all() {
         return List.of(server("SLOWLOG", -2, NONE, "", "Returns the most recent slow commands.")
-                .access(Access.ADMIN)
+                .needs(Permission.ADMIN)
                 .immediate(new Subcommands()
                         .add("GET [count]", 0, 1, (session, command) -> newest(command))
                         .add("LEN", 0, (session, command) -> length())
@@ -55,9 +55,7 @@ final class SlowLog {
         if (spec.blocks()) {
             return;
         }
-        Reply words = spec.access() == Access.FREE
-                ? Reply.Array.of(spec.lowerName, "(redacted)")
-                : new Reply.Array(words(command));
+        Reply words = spec.free ? Reply.Array.of(spec.lowerName, "(redacted)") : new Reply.Array(words(command));
         long startedSeconds =
                 TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(nanos));
         synchronized (this) {

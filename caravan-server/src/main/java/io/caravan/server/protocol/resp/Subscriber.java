@@ -4,7 +4,6 @@ import static io.caravan.server.protocol.resp.CommandSpec.pubsub;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.resp.Channels.Topic;
-import io.caravan.server.protocol.resp.CommandSpec.Access;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -50,17 +49,17 @@ final class Subscriber {
     static List<CommandSpec> commands(Channels channels) {
         return List.of(
                 pubsub("SUBSCRIBE", -2, "Subscribes to channels.")
-                        .access(Access.READ)
+                        .needs(Permission.READ)
                         .immediate((session, command) -> session.subscriber().subscribe(command, false)),
                 pubsub("UNSUBSCRIBE", -1, "Unsubscribes from channels, or from all of them.")
                         .immediate((session, command) -> session.subscriber().unsubscribe(command, false)),
                 pubsub("PSUBSCRIBE", -2, "Subscribes to all channels that match patterns.")
-                        .access(Access.READ)
+                        .needs(Permission.READ)
                         .immediate((session, command) -> session.subscriber().subscribe(command, true)),
                 pubsub("PUNSUBSCRIBE", -1, "Unsubscribes from patterns, or from all of them.")
                         .immediate((session, command) -> session.subscriber().unsubscribe(command, true)),
                 pubsub("PUBLISH", 3, "Sends a message to the subscribers of a channel.")
-                        .access(Access.WRITE)
+                        .needs(Permission.WRITE)
                         // On an event loop, matching the channel against all patterns would delay other clients.
                         .waiting((session, command) -> {
                             session.require(Permission.WRITE, command.name());

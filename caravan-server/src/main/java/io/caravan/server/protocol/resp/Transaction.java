@@ -146,8 +146,8 @@ final class Transaction {
         try {
             return step.change().apply(edits);
         } catch (RuntimeException rejected) {
-            throw new CommandException(Errors.reply(rejected).text() + " (command " + number + " of the transaction, "
-                    + step.command() + "; nothing has been changed)");
+            throw new CommandException(CommandException.reply(rejected).text() + " (command " + number
+                    + " of the transaction, " + step.command() + "; nothing has been changed)");
         }
     }
 

@@ -87,7 +87,10 @@ abstract class ValueStream implements ResumableRead, DocumentReader {
             send(room(), place::end);
             return true;
         }
-        send(room(), this::awaitTurn);
+        send(room(), () -> {
+            waiting = true;
+            wakeIfRoom();
+        });
         return false;
     }
 
@@ -133,24 +136,15 @@ abstract class ValueStream implements ResumableRead, DocumentReader {
         writeBefore(out, sequence);
         Reply.putNumber(out, '$', bytes);
         while (value.hasRemaining()) {
-            put(value);
+            ByteBuf chunk = room();
+            int fits = Math.min(value.remaining(), PIECE_BYTES - chunk.writerIndex());
+            chunk.writeBytes(value.slice(value.position(), fits));
+            value.position(value.position() + fits);
         }
         Reply.putLineEnd(room());
         next = sequence + 1;
         turnBytes += bytes + AROUND_VALUE_BYTES;
         return turnBytes < TURN_BYTES && channel.isActive();
-    }
-
-    /** Writes as much of the value as fits into the current chunk. */
-    private void put(ByteBuffer value) {
-        ByteBuf out = room();
-        int fits = PIECE_BYTES - out.writerIndex();
-        if (value.remaining() <= fits) {
-            out.writeBytes(value);
-        } else {
-            out.writeBytes(value.slice(value.position(), fits));
-            value.position(value.position() + fits);
-        }
     }
 
     /** Returns the current chunk, or a new one if the current chunk is almost full. */
@@ -172,19 +166,12 @@ abstract class ValueStream implements ResumableRead, DocumentReader {
         place.session.memory.holdReply(full.capacity());
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
-            place.add(new ReplyQueue.Piece(full, () -> written(bytes)));
+            place.add(new ReplyQueue.Piece(full, () -> {
+                onTheirWay -= bytes;
+                wakeIfRoom();
+            }));
             after.run();
         });
-    }
-
-    private void written(int bytes) {
-        onTheirWay -= bytes;
-        wakeIfRoom();
-    }
-
-    private void awaitTurn() {
-        waiting = true;
-        wakeIfRoom();
     }
 
     private void wakeIfRoom() {
@@ -200,7 +187,7 @@ abstract class ValueStream implements ResumableRead, DocumentReader {
             piece.release();
             piece = null;
         }
-        Reply.Error error = Errors.reply(problem);
+        Reply.Error error = CommandException.reply(problem);
         if (sent) {
             LOG.warn("closing {}: its reply cannot be completed: {}", channel.remoteAddress(), error.text());
             channel.close();
