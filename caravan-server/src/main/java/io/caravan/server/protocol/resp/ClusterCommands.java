@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.CommandSpec.connection;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
@@ -46,7 +45,7 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                 .add("DRAIN ON|OFF", 1, (session, command) -> changed(() -> cluster.drain(command.isOn(2))));
         Action.Immediate ok = (session, command) -> Reply.OK;
         return List.of(
-                server("CLUSTER", -2, NONE, "", "Describes the cluster: its leaders and followers.")
+                server("CLUSTER", -2, "", "Describes the cluster: its leaders and followers.")
                         .waiting(new Subcommands()
                                 .add("COUNTKEYSINSLOT slot", 1, this::countInSlot)
                                 .add("INFO", 0, (session, command) -> info())
@@ -58,14 +57,14 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                                 .add("NODES", 0, (session, command) -> nodes())
                                 .add("SHARDS", 0, (session, command) -> ofEachGroup(this::shard))
                                 .add("SLOTS", 0, (session, command) -> ofEachGroup(ClusterCommands::slots))),
-                server("ROLE", 1, NONE, "fast", "Returns whether this node leads, and the other nodes.")
+                server("ROLE", 1, "fast", "Returns whether this node leads, and the other nodes.")
                         .immediate((session, command) -> role()),
                 connection("READONLY", 1, "Returns OK; reads run on the leader.")
                         .immediate(ok),
                 connection("READWRITE", 1, "Returns OK; reads run on the leader.")
                         .immediate(ok),
                 connection("ASKING", 1, "Returns OK; slots never move.").immediate(ok),
-                server("CARAVAN.CLUSTER", -2, NONE, "", "Changes the nodes of the cluster, or its leader.")
+                server("CARAVAN.CLUSTER", -2, "", "Changes the nodes of the cluster, or its leader.")
                         .needs(Permission.ADMIN)
                         .waitingInTurns(place -> apart(changes, place)));
     }
@@ -219,17 +218,14 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
     }
 
     private static void run(Subcommands changes, PendingReply place, Outcome<Reply> outcome) {
-        Reply reply;
         try {
-            reply = changes.run(place.session, place.command());
+            outcome.success(changes.run(place.session, place.command()));
         } catch (RuntimeException rejected) {
             outcome.failure(rejected);
-            return;
         } catch (Error broken) {
             outcome.failure(new IllegalStateException("the change of the cluster failed", broken));
             throw broken;
         }
-        outcome.success(reply);
     }
 
     private static ClusterNode node(Command command, int first) {

@@ -12,7 +12,6 @@ final class Command implements RespRequest {
     private static final int SHORT_CHARS = 128;
 
     private static final int MAX_KEYWORD_BYTES = 32;
-    /** Length of the longest number: sign and digits. */
     private static final int MAX_NUMBER_BYTES = 20;
 
     private final byte[][] words;

@@ -84,6 +84,10 @@ final class CommandSpec {
         return new CommandSpec(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
+    static CommandSpec server(String name, int arity, String flags, String summary) {
+        return server(name, arity, Keys.NONE, flags, summary);
+    }
+
     static CommandSpec server(String name, int arity, Keys keys, String flags, String summary) {
         return new CommandSpec(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }

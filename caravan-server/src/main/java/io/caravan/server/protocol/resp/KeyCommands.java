@@ -81,7 +81,7 @@ record KeyCommands(DocumentService documents) {
                 generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
                         .needs(Permission.READ)
                         .waitingInTurns(this::keys),
-                server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
+                server("DBSIZE", 1, "readonly fast", "Returns the number of documents.")
                         .waiting((session, command) -> new Reply.Number(documents.documents())),
                 expire("EXPIRE", "Sets the seconds after which a document expires.", SECOND_MILLIS, true),
                 expire("PEXPIRE", "Sets the milliseconds after which a document expires.", 1, true),

@@ -40,10 +40,16 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
                                 append(command, document -> KeyExistence.of(document::info) != null)),
                 list("LTRIM", 4, FIRST, "", "Trims the values before a range.").edit(ListCommands::trimToRange),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
-                        .editInTransaction(ListCommands::rangeInTransaction)
+                        .editInTransaction((session, command) -> {
+                            IndexRange range = IndexRange.of(command);
+                            return document -> bulks(values(document, range));
+                        })
                         .stream(this::range),
                 list("LINDEX", 3, FIRST, "", "Returns one value.")
-                        .editInTransaction(ListCommands::indexInTransaction)
+                        .editInTransaction((session, command) -> {
+                            IndexRange range = index(command);
+                            return document -> one(values(document, range));
+                        })
                         .read((session, command) -> Reply.of(documents.value(command.name(), index(command)::within))),
                 list("LLEN", 2, FIRST, "fast", "Returns the number of values.")
                         .lookup(documents, document -> new Reply.Number(count(document.get()))),
@@ -101,16 +107,6 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
 
     private static Reply bulks(List<byte[]> values) {
         return new Reply.Array(values.stream().map(Reply.Bulk::new).toList());
-    }
-
-    private static Function<EditedDocument, Reply> rangeInTransaction(Session session, Command command) {
-        IndexRange range = IndexRange.of(command);
-        return document -> bulks(values(document, range));
-    }
-
-    private static Function<EditedDocument, Reply> indexInTransaction(Session session, Command command) {
-        IndexRange range = index(command);
-        return document -> one(values(document, range));
     }
 
     private static IndexRange index(Command command) {

@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.resp;
 
 import static io.caravan.server.protocol.resp.CommandSpec.Keys.FIRST;
-import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.CommandSpec.generic;
 import static io.caravan.server.protocol.resp.CommandSpec.list;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
@@ -44,12 +43,11 @@ record OperatorCommands(ServerStatus status, @Nullable RestoreService restores) 
                 server(
                                 "CARAVAN.BACKUP",
                                 2,
-                                NONE,
                                 "",
                                 "Copies the store to a directory, and replies when the copy is complete.")
                         .needs(Permission.ADMIN)
                         .waitingInTurns(this::backup),
-                server("CARAVAN.SPACE", -2, NONE, "", "Sets, returns, lists, and removes the settings of spaces.")
+                server("CARAVAN.SPACE", -2, "", "Sets, returns, lists, and removes the settings of spaces.")
                         .needs(Permission.ADMIN)
                         .waiting(new Subcommands()
                                 .add(

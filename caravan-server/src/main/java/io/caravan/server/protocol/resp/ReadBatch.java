@@ -122,14 +122,12 @@ final class ReadBatch implements Runnable {
 
     private boolean proceed(PendingReply place) {
         ResumableRead read = place.read;
-        if (read == null) {
-            read = ((Action.Read) Objects.requireNonNull(place.spec().action)).start(place);
+        if (read == null && place.spec().action instanceof Action.Read action) {
+            read = action.start(place);
             place.read = read;
         }
-        if (place.spec().blocks()) {
-            waitingSince = System.nanoTime() | 1;
-        }
-        return read.proceed();
+        waitingSince = place.spec().blocks() ? System.nanoTime() | 1 : 0;
+        return Objects.requireNonNull(read).proceed();
     }
 
     /** Whether a command must not return stale data. A write that continues on a reading thread returns none. */

@@ -159,10 +159,9 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
     }
 
     private boolean mayRun() {
-        return !awaitingSpace // No request may overtake a write that is waiting for a document.
-                && (undecided == null || undecided.done())
-                && replies.size() < maxPending
-                && repliesAreReceived();
+        // No request may overtake a write that is waiting for a document.
+        boolean decided = undecided == null || undecided.done();
+        return !awaitingSpace && decided && replies.size() < maxPending && repliesAreReceived();
     }
 
     @Override

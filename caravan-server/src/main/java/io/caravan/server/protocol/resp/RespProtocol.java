@@ -32,7 +32,6 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -218,13 +217,12 @@ public final class RespProtocol implements WireProtocol {
     }
 
     private static Reply.Error elsewhere(GroupView group, int slot) {
-        Optional<ClusterNode> leader = group.leader();
-        if (leader.isEmpty()) {
+        ClusterNode node = group.leader().orElse(null);
+        if (node == null) {
             return new Reply.Error(
                     "CLUSTERDOWN The cluster has no leader: an election is in progress, or the majority of"
                             + " the nodes cannot be reached. Nothing was changed");
         }
-        ClusterNode node = leader.get();
         return slot < 0
                 ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id()
                         + ", at " + node.resp())

@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,16 +51,16 @@ final class ServerCommands {
                 .add("INFO [name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
                 .add("DOCS [name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
         return List.of(
-                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and replies when it is published.")
+                server("SAVE", 1, "", "Publishes a checkpoint, and replies when it is published.")
                         .needs(Permission.ADMIN)
                         .waiting((session, command) -> {
                             checkpoint();
                             return Reply.OK;
                         }),
-                server("BGSAVE", -1, NONE, "", "Publishes a checkpoint in the background.")
+                server("BGSAVE", -1, "", "Publishes a checkpoint in the background.")
                         .needs(Permission.ADMIN)
                         .immediate(this::saveInBackground),
-                server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
+                server("LASTSAVE", 1, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
                 generic(
                                 "WAIT",
@@ -70,16 +71,16 @@ final class ServerCommands {
                         .immediate(this::replicas),
                 generic("WAITAOF", 4, NONE, "", "Returns the number of disks with the connection's writes.")
                         .waiting(this::disks),
-                server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
+                server("INFO", -1, "", "Describes the server, its clients and the store.")
                         .waiting(this::info),
-                server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
+                server("CONFIG", -2, "", "Returns settings by Redis's names, and sets the log level.")
                         .needs(Permission.ADMIN)
                         .immediate(new Subcommands()
                                 .add("GET pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
                                 .add("SET loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command))),
-                server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
+                server("MODULE", -2, "", "Lists the loaded modules: none.")
                         .immediate(new Subcommands().add("LIST", 0, (session, command) -> Reply.Array.EMPTY)),
-                server("COMMAND", -1, NONE, "", "Lists the commands.")
+                server("COMMAND", -1, "", "Lists the commands.")
                         .immediate((session, command) ->
                                 command.size() == 1 ? describe(command) : commands.run(session, command)));
     }
@@ -199,42 +200,40 @@ final class ServerCommands {
     }
 
     private Reply describe(Command command) {
-        if (command.size() <= 2) {
-            return new Reply.Array(
-                    specs.values().stream().map(CommandSpec::describe).toList());
+        List<Reply> replies = new ArrayList<>();
+        for (CommandSpec spec : named(command)) {
+            replies.add(spec == null ? Reply.Null.ARRAY : spec.describe());
         }
-        List<Reply> found = new ArrayList<>();
-        for (int i = 2; i < checkedSize(command); i++) {
-            CommandSpec spec = specs.get(command.keyword(i));
-            found.add(spec == null ? Reply.Null.ARRAY : spec.describe());
+        return new Reply.Array(replies);
+    }
+
+    private Reply document(Command command) {
+        Map<String, Reply> replies = new LinkedHashMap<>();
+        for (CommandSpec spec : named(command)) {
+            if (spec != null) {
+                replies.put(spec.lowerName, spec.document());
+            }
         }
-        return new Reply.Array(found);
+        return Reply.of(replies);
     }
 
     /**
-     * Returns the number of words. Throws if the request has more names than there are commands, because the event loop
-     * builds the reply.
+     * Returns the named commands, or null for a name without a command; all commands if none is named. Throws if there
+     * are more names than commands, because the event loop builds the reply.
      */
-    private int checkedSize(Command command) {
+    private List<@Nullable CommandSpec> named(Command command) {
+        if (command.size() <= 2) {
+            return new ArrayList<>(specs.values());
+        }
         int most = specs.size();
         if (command.size() - 2 > most) {
             throw new CommandException("ERR " + command.size()
                     + " words are too many for COMMAND: it describes at most " + most + " commands at a time");
         }
-        return command.size();
-    }
-
-    private Reply document(Command command) {
-        Map<String, Object> found = new LinkedHashMap<>();
-        if (command.size() == 2) {
-            specs.values().forEach(spec -> found.put(spec.lowerName, spec.document()));
+        List<@Nullable CommandSpec> named = new ArrayList<>();
+        for (int i = 2; i < command.size(); i++) {
+            named.add(specs.get(command.keyword(i)));
         }
-        for (int i = 2; i < checkedSize(command); i++) {
-            CommandSpec spec = specs.get(command.keyword(i));
-            if (spec != null) {
-                found.put(spec.lowerName, spec.document());
-            }
-        }
-        return Reply.of(found);
+        return named;
     }
 }

@@ -53,13 +53,11 @@ public record ServerStatus(
     /** The version of Redis with which the replies are compatible, for clients that check the version. */
     private static final String REDIS_VERSION = "7.0.0";
 
-    /** Returns the Redis name for the mode of the server. */
-    public String mode() {
+    String mode() {
         return cluster == null ? "standalone" : "cluster";
     }
 
-    /** Returns the Redis name for the role of the server. */
-    public String role() {
+    String role() {
         return follows() ? "slave" : "master";
     }
 
@@ -67,7 +65,7 @@ public record ServerStatus(
         return cluster != null && !cluster.leads();
     }
 
-    public Map<String, String> redisSettings() {
+    Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
         settings.put("appendonly", durability == Durability.MEMORY ? "no" : "yes");
@@ -84,7 +82,7 @@ public record ServerStatus(
     }
 
     /** Whether every acknowledged write is on disk. */
-    public boolean syncs() {
+    boolean syncs() {
         return durability == Durability.SYNC;
     }
 
@@ -92,7 +90,7 @@ public record ServerStatus(
      * Returns sections of named statistics, as {@code INFO} does in Redis. Only administrators see statistics about
      * other users' documents and about the machine.
      */
-    public Map<String, Map<String, Object>> sections(boolean all) {
+    Map<String, Map<String, Object>> sections(boolean all) {
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server(all));
         sections.put(

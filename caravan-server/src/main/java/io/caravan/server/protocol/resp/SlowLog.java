@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import static io.caravan.server.protocol.resp.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
@@ -39,7 +38,7 @@ final class SlowLog {
     }
 
     List<CommandSpec> all() {
-        return List.of(server("SLOWLOG", -2, NONE, "", "Returns the most recent slow commands.")
+        return List.of(server("SLOWLOG", -2, "", "Returns the most recent slow commands.")
                 .needs(Permission.ADMIN)
                 .immediate(new Subcommands()
                         .add("GET [count]", 0, 1, (session, command) -> newest(command))

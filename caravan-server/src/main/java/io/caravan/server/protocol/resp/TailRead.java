@@ -27,7 +27,6 @@ final class TailRead extends ValueStream {
 
     private final Session session;
 
-    /** Maximum number of values. */
     private long count = Long.MAX_VALUE;
     /** Maximum time to wait for the first value; 0 to reply immediately. */
     private long blockMillis;
@@ -47,10 +46,7 @@ final class TailRead extends ValueStream {
     TailRead(DocumentService documents, PendingReply place) {
         super(documents, place);
         this.session = place.session;
-        parse(place.command());
-    }
-
-    private void parse(Command command) {
+        Command command = place.command();
         if (!command.is(2, "FROM")) {
             throw CommandException.syntax();
         }

@@ -81,7 +81,7 @@ final class Transaction {
 
     /** Releases the reserved memory, because the commands are dropped or the connection counts their memory. */
     void release() {
-        budget.give(heldBytes);
+        budget.heldBytes().addAndGet(-heldBytes);
         heldBytes = 0;
         bytes = 0;
     }
@@ -109,7 +109,7 @@ final class Transaction {
         }
         if (!budget.take(commandBytes + STEP_BYTES)) {
             throw new CommandException("ERR the transactions of all connections together are at the limit of "
-                    + budget.limitBytes + " bytes; try again");
+                    + budget.limitBytes() + " bytes; try again");
         }
         heldBytes += commandBytes + STEP_BYTES;
         bytes += commandBytes;
@@ -151,35 +151,22 @@ final class Transaction {
         }
     }
 
-    /**
-     * Limits the memory of the transactions of all connections, because clients may delay {@code EXEC} indefinitely.
-     * Thread-safe.
-     */
-    static final class Budget {
-        /**
-         * The number by which the size of the JVM heap is divided to get the memory limit. The limit is higher if a
-         * single transaction may be larger.
-         */
+    /** The memory of all transactions; limited because clients may delay {@code EXEC} indefinitely. Thread-safe. */
+    record Budget(long limitBytes, AtomicLong heldBytes) {
+        /** The limit is this part of the JVM heap, or more if a single transaction may be larger. */
         private static final int HEAP_PART = 8;
 
-        private final long limitBytes;
-        private final AtomicLong heldBytes = new AtomicLong();
-
         Budget(long limitBytes) {
-            this.limitBytes = limitBytes;
+            this(limitBytes, new AtomicLong());
         }
 
-        /** Reserves bytes for a transaction. Returns false, and reserves none, if fewer are available. */
+        /** Reserves bytes. Returns false, and reserves none, if fewer are available. */
         boolean take(long bytes) {
-            if (heldBytes.addAndGet(bytes) <= limitBytes) {
-                return true;
+            boolean fits = heldBytes.addAndGet(bytes) <= limitBytes;
+            if (!fits) {
+                heldBytes.addAndGet(-bytes);
             }
-            heldBytes.addAndGet(-bytes);
-            return false;
-        }
-
-        void give(long bytes) {
-            heldBytes.addAndGet(-bytes);
+            return fits;
         }
     }
 }

@@ -26,8 +26,7 @@ class ReadBatchTest {
     private final AtomicInteger done = new AtomicInteger();
 
     private ReadBatch batch(Action.Immediate action) {
-        CommandSpec spec =
-                CommandSpec.server("READ", 1, CommandSpec.Keys.NONE, "", "").waiting(action);
+        CommandSpec spec = CommandSpec.server("READ", 1, "", "").waiting(action);
         List<PendingReply> reads = new ArrayList<>();
         for (int i = 0; i < READS; i++) {
             reads.add(session.replies.open(session, spec, RespFixture.command("READ"), 0));
