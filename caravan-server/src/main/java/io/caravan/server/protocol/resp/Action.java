@@ -47,14 +47,6 @@ sealed interface Action {
     @FunctionalInterface
     interface Edit {
         Function<EditedDocument, Reply> prepare(Session session, Command command);
-
-        default Write toWrite() {
-            return (session, command, names) -> {
-                DocumentName name = names.iterator().next();
-                Function<EditedDocument, Reply> change = prepare(session, command);
-                return edits -> change.apply(edits.document(name));
-            };
-        }
     }
 
     /** Reads from the store on reading threads, in several turns if the read must wait. */

@@ -117,9 +117,11 @@ final class BlockingPop implements ResumableRead {
         session.requireStillKnown();
         documents.requireOneGroup(names);
         // As a read does, fetch the documents that only the archive has, until a document with a value is found.
-        names.stream()
-                .filter(name -> KeyExistence.of(() -> documents.find(name)) != null)
-                .findFirst();
+        for (DocumentName name : names) {
+            if (KeyExistence.of(() -> documents.find(name)) != null) {
+                break;
+            }
+        }
         placesBytes = names.stream()
                 .mapToLong(name -> PLACE_BYTES + name.toBytes().length)
                 .sum();

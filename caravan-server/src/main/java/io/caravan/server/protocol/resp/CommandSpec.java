@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +175,15 @@ final class CommandSpec {
     }
 
     CommandSpec editInTransaction(Action.Edit edit) {
-        return inTransaction(edit.toWrite());
+        return inTransaction(toWrite(edit));
+    }
+
+    private static Action.Write toWrite(Action.Edit edit) {
+        return (session, command, names) -> {
+            DocumentName name = names.iterator().next();
+            Function<EditedDocument, Reply> change = edit.prepare(session, command);
+            return edits -> change.apply(edits.document(name));
+        };
     }
 
     /** Sets an operation that requires no permission by default, and cannot be queued in a transaction. */
@@ -202,7 +211,7 @@ final class CommandSpec {
     }
 
     CommandSpec edit(Action.Edit operation) {
-        return write(operation.toWrite());
+        return write(toWrite(operation));
     }
 
     CommandSpec read(Action.Immediate operation) {
