@@ -6,8 +6,10 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -102,9 +104,10 @@ final class CommandSpec {
     }
 
     /** Returns the documents that the command names. Throws a {@link CommandException} if there are too many. */
-    List<DocumentName> names(Command command) {
+    Collection<DocumentName> names(Command command) {
         if (keys == Keys.FIRST) {
-            return List.of(command.name());
+            // A write to a single document needs a set of its name.
+            return Set.of(command.name());
         }
         List<byte[]> words = keys.of(command);
         requireFewNames(command, words.size(), "documents");

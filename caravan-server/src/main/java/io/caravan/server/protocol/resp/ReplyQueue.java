@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
-import java.util.List;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
@@ -239,7 +239,7 @@ final class ReplyQueue {
             return Objects.requireNonNull(spec);
         }
 
-        List<DocumentName> names() {
+        Collection<DocumentName> names() {
             return spec().names(command());
         }
 

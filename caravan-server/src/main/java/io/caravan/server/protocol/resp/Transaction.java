@@ -93,7 +93,7 @@ final class Transaction {
             throw new CommandException("ERR " + spec.name + " cannot be in MULTI: a transaction contains commands that"
                     + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
-        List<DocumentName> names = spec.names(command);
+        Collection<DocumentName> names = spec.names(command);
         Function<DocumentEdits, Reply> change = action.prepare(session, command, names);
         if (!spoilt) {
             hold(command.bytes());
