@@ -2,11 +2,13 @@ package io.caravan.server.protocol.resp;
 
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A pattern with the syntax of Redis: {@code *} matches any bytes, {@code ?} one byte, {@code [a-c]} one byte in a set,
- * {@code [^a-c]} one byte outside the set, and a backslash escapes the next byte. A match takes at most one step for
- * each byte of the pattern and each byte of the text. Immutable.
+ * {@code [^a-c]} one byte outside the set, and a backslash escapes the next byte. For each byte of the text, a match
+ * takes one step for every 64 elements of the pattern. Immutable.
  */
 final class Glob {
     /** The pattern that matches everything. */
@@ -15,6 +17,8 @@ final class Glob {
     private static final int MAX_BYTES = 4096;
 
     private final byte[] pattern;
+    /** The automaton of the pattern, which is created when the pattern is first matched. */
+    private volatile @Nullable Automaton automaton;
 
     /** Creates a pattern from bytes, which must not change. Throws a {@link CommandException} if there are too many. */
     Glob(byte[] pattern) {
@@ -25,67 +29,121 @@ final class Glob {
     }
 
     boolean matches(byte[] text) {
-        int in = 0;
-        // Only the last star needs to be tried at later positions: if the elements before it match the earliest
-        // possible bytes, most bytes are left for those after it.
-        int afterStar = -1;
-        int retry = 0;
-        int at = 0;
-        while (at < text.length) {
-            if (in < pattern.length && pattern[in] == '*') {
-                afterStar = ++in;
-                retry = at;
-                continue;
+        Automaton compiled = automaton;
+        if (compiled == null) {
+            compiled = new Automaton();
+            automaton = compiled;
+        }
+        return compiled.matches(text);
+    }
+
+    /**
+     * A nondeterministic finite automaton, whose states are bits: one for each element of the pattern except stars, and
+     * one for the end. A bit is set if the text so far matches all elements before the bit. Each byte of the text
+     * advances all states at once.
+     */
+    private final class Automaton {
+        private final int elements;
+        /**
+         * The elements that match a specific byte, indexed by the byte, excluding those in {@link #any}; null if there
+         * are none.
+         */
+        private final @Nullable long[][] byByte = new long[256][];
+        /** The elements that match any byte. */
+        private final long[] any;
+        /** The elements that follow a star. */
+        private final long[] starred;
+
+        Automaton() {
+            int count = 0;
+            for (int in = 0; in < pattern.length; in = next(in)) {
+                count += pattern[in] == '*' ? 0 : 1;
             }
-            in = in < pattern.length ? after(in, text[at] & 0xFF) : -1;
-            at++;
-            if (in < 0) {
-                if (afterStar < 0) {
+            elements = count;
+            any = bits();
+            starred = bits();
+            int element = 0;
+            for (int in = 0; in < pattern.length; in = next(in)) {
+                if (pattern[in] == '*') {
+                    set(starred, element);
+                } else {
+                    add(in, element++);
+                }
+            }
+        }
+
+        private long[] bits() {
+            return new long[elements / Long.SIZE + 1];
+        }
+
+        private static void set(long[] bits, int bit) {
+            bits[bit / Long.SIZE] |= 1L << bit;
+        }
+
+        private void add(int in, int element) {
+            if (pattern[in] == '?') {
+                set(any, element);
+            } else if (pattern[in] == '[') {
+                addSet(in, element);
+            } else {
+                addByte(pattern[escaped(in)] & 0xFF, element);
+            }
+        }
+
+        private void addByte(int b, int element) {
+            long[] bits = byByte[b];
+            if (bits == null) {
+                bits = bits();
+                byByte[b] = bits;
+            }
+            set(bits, element);
+        }
+
+        private void addSet(int open, int element) {
+            BitSet bytes = new BitSet(256);
+            int in = firstOfSet(open);
+            boolean negated = in == open + 2;
+            while (in < pattern.length && pattern[in] != ']') {
+                int from = escaped(in);
+                in = lastOfRange(from);
+                int low = Math.min(pattern[from] & 0xFF, pattern[in] & 0xFF);
+                int high = Math.max(pattern[from] & 0xFF, pattern[in] & 0xFF);
+                bytes.set(low, high + 1);
+                in++;
+            }
+            if (negated) {
+                bytes.flip(0, 256);
+            }
+            bytes.stream().forEach(b -> addByte(b, element));
+        }
+
+        boolean matches(byte[] text) {
+            if (text.length < elements) {
+                return false;
+            }
+            long[] reached = bits();
+            set(reached, 0);
+            for (byte b : text) {
+                if (!step(reached, byByte[b & 0xFF])) {
                     return false;
                 }
-                in = afterStar;
-                at = ++retry;
             }
+            return (reached[elements / Long.SIZE] >>> elements & 1) != 0;
         }
-        while (in < pattern.length && pattern[in] == '*') {
-            in++;
-        }
-        return in == pattern.length;
-    }
 
-    /** Returns the position after the element at the given one if the element matches the byte; otherwise -1. */
-    private int after(int in, int b) {
-        if (pattern[in] == '?') {
-            return in + 1;
-        }
-        if (pattern[in] == '[') {
-            return afterSet(in + 1, b);
-        }
-        int literal = escaped(in);
-        return (pattern[literal] & 0xFF) == b ? literal + 1 : -1;
-    }
-
-    /** Does the same for a set, which begins after a bracket. An unclosed set ends with the pattern, as in Redis. */
-    private int afterSet(int first, int b) {
-        boolean negated = first < pattern.length && pattern[first] == '^';
-        boolean found = false;
-        int in = negated ? first + 1 : first;
-        while (in < pattern.length && pattern[in] != ']') {
-            in = escaped(in);
-            int from = pattern[in] & 0xFF;
-            if (in + 2 < pattern.length && pattern[in + 1] == '-') {
-                in = escaped(in + 2);
+        /** Advances all states by one byte of the text. Returns false if no match is possible anymore. */
+        private boolean step(long[] reached, long @Nullable [] ofByte) {
+            long carried = 0;
+            long left = 0;
+            for (int i = 0; i < reached.length; i++) {
+                long passed = reached[i] & (ofByte == null ? any[i] : any[i] | ofByte[i]);
+                long next = passed << 1 | carried | reached[i] & starred[i];
+                carried = passed >>> (Long.SIZE - 1);
+                reached[i] = next;
+                left |= next;
             }
-            int to = pattern[in] & 0xFF;
-            found |= Math.min(from, to) <= b && b <= Math.max(from, to);
-            in++;
+            return left != 0;
         }
-        return found == negated ? -1 : Math.min(in + 1, pattern.length);
-    }
-
-    /** Returns the position of the byte that a backslash at the given position escapes; otherwise the position. */
-    private int escaped(int in) {
-        return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }
 
     int length() {
@@ -99,11 +157,42 @@ final class Glob {
     /** Returns the fixed beginning of the pattern, with which every match starts. */
     byte[] beginning() {
         ByteArrayOutputStream beginning = new ByteArrayOutputStream(pattern.length);
-        for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in++) {
-            in = escaped(in);
-            beginning.write(pattern[in]);
+        for (int in = 0; in < pattern.length && "*?[".indexOf(pattern[in]) < 0; in = next(in)) {
+            beginning.write(pattern[escaped(in)]);
         }
         return beginning.toByteArray();
+    }
+
+    /**
+     * Returns the position after a backslash at the given position, or the given position if it contains no backslash.
+     */
+    private int escaped(int in) {
+        return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
+    }
+
+    /** Returns the position of the first byte of a set, after the negation sign if there is one. */
+    private int firstOfSet(int open) {
+        return open + 1 < pattern.length && pattern[open + 1] == '^' ? open + 2 : open + 1;
+    }
+
+    /** Returns the position of the last byte of a range in a set. A single byte is also a range. */
+    private int lastOfRange(int first) {
+        return first + 2 < pattern.length && pattern[first + 1] == '-' ? escaped(first + 2) : first;
+    }
+
+    /** Returns the position of the next element. An unclosed set ends with the pattern, as in Redis. */
+    private int next(int in) {
+        if (pattern[in] == '\\') {
+            return Math.min(in + 2, pattern.length);
+        }
+        if (pattern[in] != '[') {
+            return in + 1;
+        }
+        int at = firstOfSet(in);
+        while (at < pattern.length && pattern[at] != ']') {
+            at = lastOfRange(escaped(at)) + 1;
+        }
+        return Math.min(at + 1, pattern.length);
     }
 
     @Override

@@ -44,8 +44,6 @@ record KeyCommands(DocumentService documents) {
 
     /** Maximum number of names that {@code EXISTS} looks up in one turn. */
     static final int TURN_NAMES = 64;
-    /** Maximum total length of the patterns that are matched in one turn, because long patterns take longer. */
-    private static final int TURN_PATTERN_BYTES = 64 * 1024;
     /** Maximum number of documents scanned in one turn. */
     private static final int TURN_DOCUMENTS = 1_000;
 
@@ -299,7 +297,6 @@ record KeyCommands(DocumentService documents) {
      */
     private ResumableRead scan(
             PendingReply place, boolean all, long from, long most, Predicate<ScanPage.Found> selected, Glob match) {
-        int turnDocuments = Math.min(TURN_DOCUMENTS, Math.max(1, TURN_PATTERN_BYTES / Math.max(1, match.length())));
         return new ResumableRead() {
             private final List<Reply> names = new ArrayList<>();
             private long heldBytes;
@@ -309,7 +306,7 @@ record KeyCommands(DocumentService documents) {
             @Override
             public boolean proceed() {
                 place.session.requireStillKnown();
-                int count = (int) Math.min(turnDocuments, left);
+                int count = (int) Math.min(TURN_DOCUMENTS, left);
                 left -= count;
                 ScanPage page = documents.scan(cursor, count);
                 for (ScanPage.Found found : page.documents()) {
