@@ -40,10 +40,4 @@ public record ExportedDocument(
                 origin == null ? null : origin.copiedTo(),
                 PortableAttributes.of(attributes));
     }
-
-    /** Returns a copy whose attributes are JSON fields; see {@link PortableAttributes#asJson}. */
-    public ExportedDocument asJson() {
-        return new ExportedDocument(
-                id, first, next, bytes, moving, identity, origin, copiedTo, PortableAttributes.asJson(attributes));
-    }
 }

@@ -10,7 +10,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -20,7 +19,6 @@ import java.util.Map;
  * allow, so that space remains for the attributes that the store and the archive add.
  */
 public final class PortableAttributes {
-    private static final String BASE64 = "Base64";
     /** Maximum length of a writer's sequence, in bytes: that of the longest one that an append over HTTP can set. */
     private static final int MAX_STREAM_SEQ_BYTES = 3 * AppendRequest.MAX_STREAM_SEQ_CHARS;
 
@@ -37,43 +35,6 @@ public final class PortableAttributes {
                         name.equals("ttl") || name.equals("expires")
                                 ? (Object) ByteBuffer.wrap(value).getLong()
                                 : value));
-        return portable;
-    }
-
-    /**
-     * Returns the attributes as JSON fields: numbers and strings. Bytes that are not text are encoded in Base64, in a
-     * field whose name ends with {@code Base64}.
-     */
-    public static Map<String, Object> asJson(Map<String, Object> portable) {
-        Map<String, Object> fields = new LinkedHashMap<>();
-        portable.forEach((name, value) -> {
-            if (!(value instanceof byte[] bytes)) {
-                fields.put(name, value);
-            } else if (Arrays.equals(text(bytes).getBytes(UTF_8), bytes)) {
-                fields.put(name, text(bytes));
-            } else {
-                fields.put(name + BASE64, Base64.getEncoder().encodeToString(bytes));
-            }
-        });
-        return fields;
-    }
-
-    /** Reverses {@link #asJson}; throws {@link IllegalArgumentException} for a field that is no number or string. */
-    public static Map<String, Object> ofJson(Map<String, Object> fields) {
-        Map<String, Object> portable = new LinkedHashMap<>();
-        fields.forEach((name, value) -> {
-            if (value instanceof Integer || value instanceof Long) {
-                portable.put(name, ((Number) value).longValue());
-            } else if (value instanceof String text && name.endsWith(BASE64)) {
-                portable.put(
-                        name.substring(0, name.length() - BASE64.length()),
-                        Base64.getDecoder().decode(text));
-            } else if (value instanceof String text) {
-                portable.put(name, text.getBytes(UTF_8));
-            } else {
-                throw new IllegalArgumentException("the attribute '" + name + "' is neither a number nor a text");
-            }
-        });
         return portable;
     }
 

@@ -20,11 +20,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -121,20 +119,16 @@ public final class ConnectionOptions {
         }
     }
 
-    ServerConnection connect() throws IOException {
-        return connect(server());
-    }
-
-    /** Connects to another node of the server's cluster, as the same user; see {@link #connect()}. */
-    ServerConnection connect(HostPort node) throws IOException {
-        return connect(node, login());
+    /** Returns the address of the server, and the user to log in as. */
+    public Endpoint server() throws IOException {
+        return endpoint(address(), login());
     }
 
     private Login login() {
         return new Login("--", user, passwordFile, tlsAuthorities);
     }
 
-    private HostPort server() {
+    private HostPort address() {
         if (server != null) {
             return server;
         }
@@ -152,28 +146,40 @@ public final class ConnectionOptions {
         return USUAL_ADDRESS;
     }
 
-    private ServerConnection connect(HostPort address, Login login) throws IOException {
+    private Endpoint endpoint(HostPort address, Login login) throws IOException {
         String password = password(login);
         check(
                 login.user() == null || password != null,
                 login.prefix() + "user needs a password: set " + login.variable() + ", or give " + login.prefix()
                         + "password-file FILE");
-        SSLSocketFactory sockets = tls || tlsAuthorities != null ? sockets(tlsAuthorities) : null;
-        return ServerConnection.open(new Endpoint(
-                address, false, login, password, 0, sockets, (int) timeout().toMillis()));
+        SSLSocketFactory sockets = tls || login.authorities() != null ? sockets(login) : null;
+        return new Endpoint(
+                address, false, login, password, 0, sockets, (int) timeout().toMillis());
     }
 
-    private static SSLSocketFactory sockets(@Nullable Path authorities) throws IOException {
-        return authorities == null
-                ? (SSLSocketFactory) SSLSocketFactory.getDefault()
-                : trusting(authorities).getSocketFactory();
+    /** Returns the sockets of connections that trust the authorities of a login. */
+    private static SSLSocketFactory sockets(Login login) throws IOException {
+        Path authorities = login.authorities();
+        if (authorities == null) {
+            return (SSLSocketFactory) SSLSocketFactory.getDefault();
+        }
+        try (InputStream certificates = UserFiles.open(authorities)) {
+            JdkSslContext trusting = (JdkSslContext) SslContextBuilder.forClient()
+                    .sslProvider(SslProvider.JDK)
+                    .trustManager(certificates)
+                    .build();
+            return trusting.context().getSocketFactory();
+        } catch (IllegalArgumentException unfit) {
+            throw new IOException(
+                    login.prefix() + "tls-ca " + authorities + " is not a file of PEM certificates", unfit);
+        }
     }
 
     /**
-     * Connects to a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS. The
+     * Returns a Redis server at {@code redis://[USER:PASSWORD@]HOST:PORT[/DB]}, or {@code rediss://} for TLS. The
      * password of the login overrides that of the address.
      */
-    public ServerConnection redis(String url, SourceLogin source) throws IOException {
+    public Endpoint redis(String url, SourceLogin source) throws IOException {
         String form = "--from is not redis://[USER:PASSWORD@]HOST:PORT[/DB], or rediss:// for TLS";
         URI uri = uri(url, Set.of("redis", "rediss"), form);
         String info = Objects.requireNonNullElse(uri.getRawUserInfo(), "");
@@ -183,14 +189,14 @@ public final class ConnectionOptions {
         String password = password(from);
         check(uri.getRawPath().matches("/?|/[0-9]{1,6}"), form);
         String path = uri.getRawPath();
-        return ServerConnection.open(new Endpoint(
+        return new Endpoint(
                 HostPort.parse(uri.getHost() + ":" + (uri.getPort() < 0 ? REDIS_PORT : uri.getPort())),
                 true,
                 new Login(from.prefix(), user, from.passwordFile(), from.authorities()),
                 password != null || colon < 0 ? password : decoded(info.substring(colon + 1)),
                 path.length() > 1 ? Integer.parseInt(path.substring(1)) : 0,
-                uri.getScheme().equals("rediss") ? sockets(from.authorities()) : null,
-                (int) timeout().toMillis()));
+                uri.getScheme().equals("rediss") ? sockets(from) : null,
+                (int) timeout().toMillis());
     }
 
     private static @Nullable String decoded(String encoded) {
@@ -227,7 +233,7 @@ public final class ConnectionOptions {
     /** Returns a client for the server's HTTP pages, on the same host and for the same user. Sends nothing yet. */
     public StatusClient pages(int port) throws IOException {
         String scheme = tls || tlsAuthorities != null ? "https://" : "http://";
-        String url = scheme + new HostPort(server().host(), port);
+        String url = scheme + new HostPort(address().host(), port);
         return new StatusClient(link(url, login(), "the host of --server cannot be part of a URL"));
     }
 
@@ -241,27 +247,10 @@ public final class ConnectionOptions {
 
     /** Returns an HTTP link; {@code form} is the message for the user if the address has another form. */
     private HttpLink link(String url, Login login, String form) throws IOException {
-        Path authorities = login.authorities();
         URI base = uri(url, Set.of("http", "https"), form);
         check(base.getRawUserInfo() == null, form);
-        return new HttpLink(base, authorities == null ? null : trusting(authorities), password(login), timeout());
-    }
-
-    private DocumentClient documents(String url, Login login, String form) throws IOException {
-        check(url.matches("https?://[^/]+:[0-9]+/?"), form);
-        return new HttpDocumentClient(link(url, login, form), login.ways());
-    }
-
-    private static SSLContext trusting(Path authorities) throws IOException {
-        try (InputStream certificates = UserFiles.open(authorities)) {
-            JdkSslContext trusting = (JdkSslContext) SslContextBuilder.forClient()
-                    .sslProvider(SslProvider.JDK)
-                    .trustManager(certificates)
-                    .build();
-            return trusting.context();
-        } catch (IllegalArgumentException unfit) {
-            throw new IOException("--tls-ca " + authorities + " is not a file of PEM certificates", unfit);
-        }
+        SSLSocketFactory sockets = base.getScheme().equals("https") ? sockets(login) : null;
+        return new HttpLink(base, sockets, password(login), timeout());
     }
 
     /** Returns the password without its line end, or null if there is none. */
@@ -313,33 +302,6 @@ public final class ConnectionOptions {
         }
     }
 
-    /** The address of the source server, if it is reached over HTTP. A mixin for commands that read documents. */
-    public static final class SourceServer {
-        @Option(
-                names = "--from",
-                paramLabel = "URL",
-                description =
-                        "The server that has the documents, at http://HOST:PORT or https://HOST:PORT. Without this"
-                                + " option, it is the server of --server, over RESP.")
-        private @Nullable String url;
-
-        @Mixin
-        private SourceLogin login;
-
-        boolean isNamed() {
-            return url != null;
-        }
-
-        /** Returns a client for the documents on this server or, if none is named, on that of {@code --server}. */
-        public DocumentClient documents(ConnectionOptions options) throws IOException {
-            if (url == null) {
-                return new RespDocumentClient(options::connect);
-            }
-            String form = "--from is neither http://HOST:PORT nor https://HOST:PORT";
-            return options.documents(url, login.get(), form);
-        }
-    }
-
     /**
      * The address of a second server, and the user to log in as. A mixin for commands that copy documents to that
      * server.
@@ -348,57 +310,35 @@ public final class ConnectionOptions {
         @Option(
                 names = "--to",
                 required = true,
-                paramLabel = "ADDRESS",
-                description =
-                        "The other server: HOST:PORT for RESP, or http://HOST:PORT or https://HOST:PORT. Over RESP, the"
-                                + " command uses TLS for both servers or for neither.")
-        private String address;
+                paramLabel = "HOST:PORT",
+                converter = HostPort.Converter.class,
+                description = "RESP address of the other server.")
+        private HostPort address;
 
-        @Option(
-                names = "--to-user",
-                paramLabel = "NAME",
-                description = "User to log in as at the other server, over RESP.")
+        @Option(names = "--to-user", paramLabel = "NAME", description = "User to log in as at the other server.")
         private @Nullable String user;
 
         @Option(
                 names = "--to-password-file",
                 paramLabel = "FILE",
-                description =
-                        "File with the password for the other server or, over HTTP, the bearer token. Alternatively,"
-                                + " set the environment variable CARAVAN_TO_PASSWORD.")
+                description = "File with the password for the other server. Alternatively, set the environment variable"
+                        + " CARAVAN_TO_PASSWORD.")
         private @Nullable Path passwordFile;
 
         @Option(
                 names = "--to-tls-ca",
                 paramLabel = "FILE",
-                description = "With https://, file with the authorities (PEM) to trust for the other server, instead of"
-                        + " Java's defaults.")
+                description = "Use TLS for the other server, and trust the authorities in this file (PEM). By default,"
+                        + " --tls and --tls-ca apply to both servers.")
         private @Nullable Path authorities;
 
-        /** Returns the given address without a trailing slash. */
         public String address() {
-            return address.replaceFirst("/\\z", "");
+            return address.toString();
         }
 
-        public DocumentClient documents(ConnectionOptions options) throws IOException {
-            boolean secure = address.startsWith("https://");
-            boolean http = secure || address.startsWith("http://");
-            options.check(!http || user == null, "--to-user requires RESP: over HTTP, the token identifies the user");
-            options.check(
-                    secure || authorities == null,
-                    "--to-tls-ca requires https://; over RESP, --tls-ca applies to both servers");
-            Login login = new Login("--to-", user, passwordFile, authorities);
-            String form = "--to is neither HOST:PORT nor http://HOST:PORT nor https://HOST:PORT";
-            if (http) {
-                return options.documents(address, login, form);
-            }
-            HostPort target;
-            try {
-                target = HostPort.parse(address);
-            } catch (IllegalArgumentException unfit) {
-                throw options.misused(form + ": " + unfit.getMessage());
-            }
-            return new RespDocumentClient(() -> options.connect(target, login));
+        public Endpoint endpoint(ConnectionOptions options) throws IOException {
+            Path trusted = authorities == null ? options.tlsAuthorities : authorities;
+            return options.endpoint(address, new Login("--to-", user, passwordFile, trusted));
         }
     }
 }

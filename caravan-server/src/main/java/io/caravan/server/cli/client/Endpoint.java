@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.client.ConnectionOptions.Login;
 import io.caravan.server.cli.client.ServerConnection.LostException;
+import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -11,7 +12,9 @@ import java.net.ProtocolException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -29,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param password the password, or null if none is given
  * @param tls the socket factory, or null to connect without TLS
  */
-record Endpoint(
+public record Endpoint(
         HostPort address,
         boolean redis,
         Login login,
@@ -37,9 +40,6 @@ record Endpoint(
         int database,
         @Nullable SSLSocketFactory tls,
         int timeoutMillis) {
-    /** The beginning of the message of a {@link ProtocolException} for a reply that is not RESP. */
-    static final String NOT_RESP = "the reply is not RESP: ";
-
     /** Error prefixes for a document that is not in the state that the command expects. */
     private static final Set<String> OTHER_STATES =
             Set.of(("CONFLICT TRIMMED OUTOFRANGE CLOSED GONE FORKED CHANGED NOTFOUND DELETED DIVERGED EXISTS RESTORING"
@@ -61,8 +61,42 @@ record Endpoint(
         return (redis ? "Redis at " : "") + address;
     }
 
+    /**
+     * Connects and logs in.
+     *
+     * @throws LostException if the server cannot be reached, or does not reply in time
+     * @throws ClientException if the server rejects the user or the database
+     */
+    public ServerConnection connect() {
+        return ServerConnection.open(this);
+    }
+
+    /** Returns another node of the server's cluster, for the same user; the server itself if the node is null. */
+    public Endpoint at(@Nullable HostPort node) {
+        return node == null ? this : new Endpoint(node, redis, login, password, database, tls, timeoutMillis);
+    }
+
+    /**
+     * Returns the leaders of all Raft groups of the server's cluster, by the slots of their documents. If the server is
+     * not in a cluster, or leads the only group, this is the server itself: the address that it reports may not be
+     * reachable from this machine.
+     *
+     * @throws ClientException if a group has no leader
+     */
+    public Map<SlotRange, Endpoint> leaders() {
+        ServerInfo info;
+        try (ServerConnection connection = connect()) {
+            info = connection.info();
+        }
+        Map<SlotRange, Endpoint> leaders = new TreeMap<>();
+        info.leaders().forEach((slots, node) -> leaders.put(slots, at(node)));
+        boolean itself = leaders.isEmpty()
+                || leaders.size() == 1 && info.text("cluster_role").equals("leader");
+        return itself ? Map.of(SlotRange.ALL, this) : leaders;
+    }
+
     /** Returns a socket that is connected to the first address of the host that accepts a connection. */
-    Socket connect() throws IOException {
+    Socket socket() throws IOException {
         IOException problem = new ConnectException("no address");
         for (InetAddress host : InetAddress.getAllByName(address.host())) {
             Socket socket = new Socket();
@@ -114,10 +148,10 @@ record Endpoint(
                     + (redis ? "" : "is it a Caravan server? ") + "if it is just slow, raise --timeout";
         }
         if (problem instanceof SSLException) {
-            return "TLS with " + this + " failed: " + detail + "; does the server use TLS, and does "
-                    + (redis ? "--from-tls-ca" : "--tls-ca") + " name the authority of its certificate?";
+            return "TLS with " + this + " failed: " + detail + "; does the server use TLS, and does " + login.prefix()
+                    + "tls-ca name the authority of its certificate?";
         }
-        if (detail.startsWith(NOT_RESP + "HTTP")) {
+        if (detail.startsWith(Resp.NOT_RESP + "HTTP")) {
             return this + " speaks HTTP, not RESP; set the RESP address, 127.0.0.1:6380 by default";
         }
         if (problem instanceof ProtocolException) {

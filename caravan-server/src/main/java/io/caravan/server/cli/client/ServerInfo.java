@@ -1,15 +1,15 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.config.HostPort;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
@@ -52,19 +52,20 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
     }
 
     /**
-     * Returns the leader's address for each Raft group of the server's cluster; empty for a single server.
+     * Returns the leader's address for each Raft group of the server's cluster, by the group's slots; empty for a
+     * single server.
      *
      * @throws ClientException if a group has no leader
      */
-    List<HostPort> leaders() {
-        List<HostPort> leaders = new ArrayList<>();
+    Map<SlotRange, HostPort> leaders() {
+        Map<SlotRange, HostPort> leaders = new TreeMap<>();
         ofCluster(SLOTS).forEach((slots, fields) -> {
             String resp = fields.get("resp");
             if (resp == null) {
-                throw ClientException.failed(
-                        "no node leads the slots " + slots + " at the moment: nothing was changed; try again");
+                throw ClientException.notLeader(
+                        "no node leads the slots " + slots + " at the moment: nothing was changed; try again", null);
             }
-            leaders.add(HostPort.parse(resp));
+            leaders.put(SlotRange.parse(slots), HostPort.parse(resp));
         });
         return leaders;
     }

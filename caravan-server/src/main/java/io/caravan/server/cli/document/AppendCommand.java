@@ -3,8 +3,8 @@ package io.caravan.server.cli.document;
 import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.RespDocumentClient.Sequences;
+import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.DocumentClient.Sequences;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -68,7 +68,7 @@ public final class AppendCommand extends ClientCommand {
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         atLeast(0, ifSequence, "--if-sequence", 0);
         expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
-        try (RespDocumentClient documents = documents();
+        try (DocumentClient documents = documents();
                 Progress progress = countProgress("values")) {
             Runnable send = () -> sendBatch(documents, progress);
             append(source(console().in(), send), send);
@@ -120,7 +120,7 @@ public final class AppendCommand extends ClientCommand {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    private void sendBatch(RespDocumentClient documents, Progress progress) {
+    private void sendBatch(DocumentClient documents, Progress progress) {
         List<byte[]> sent = batch.values();
         if (sent.isEmpty()) {
             return;

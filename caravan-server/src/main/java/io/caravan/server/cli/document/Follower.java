@@ -3,11 +3,12 @@ package io.caravan.server.cli.document;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.DocumentClient.Page;
 import io.caravan.server.cli.client.DocumentClient.Sink;
 import io.caravan.server.cli.client.DocumentClient.Value;
-import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.RespDocumentClient.Page;
+import io.caravan.server.cli.client.Endpoint;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.config.HostPort;
@@ -32,11 +33,11 @@ final class Follower {
     private static final long FIRST_PAUSE_MILLIS = 100;
     private static final long MAX_PAUSE_MILLIS = 5_000;
 
-    private final Nodes nodes;
+    private final Endpoint server;
     private final byte[] name;
     private final Consumer<String> messages;
     private final CountDownLatch stop = new CountDownLatch(1);
-    private volatile @Nullable RespDocumentClient current;
+    private volatile @Nullable DocumentClient current;
 
     /** The node to which the server has redirected the last request; null for the server that the user has named. */
     private @Nullable HostPort leader;
@@ -53,11 +54,6 @@ final class Follower {
     private boolean lost;
     private long pauseMillis = FIRST_PAUSE_MILLIS;
 
-    /** Connects to a node of a cluster, or to the server that the user has named if the node is null. */
-    interface Nodes {
-        ServerConnection connect(@Nullable HostPort node) throws IOException;
-    }
-
     /**
      * Creates a follower.
      *
@@ -65,8 +61,8 @@ final class Follower {
      * @param count the number of values to receive
      * @param messages receives messages for the user
      */
-    Follower(Nodes nodes, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
-        this.nodes = nodes;
+    Follower(Endpoint server, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
+        this.server = server;
         this.name = name;
         this.next = next;
         this.left = count;
@@ -84,7 +80,7 @@ final class Follower {
     void follow(Sink sink, Flushable output) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
-            try (RespDocumentClient documents = new RespDocumentClient(() -> nodes.connect(leader))) {
+            try (DocumentClient documents = new DocumentClient(server.at(leader))) {
                 current = documents;
                 done = follow(documents, sink, output);
             } catch (ServerConnection.LostException problem) {
@@ -117,7 +113,7 @@ final class Follower {
     }
 
     /** Follows the document over one connection; returns true when all values have been received. */
-    private boolean follow(RespDocumentClient documents, Sink sink, Flushable output) throws IOException {
+    private boolean follow(DocumentClient documents, Sink sink, Flushable output) throws IOException {
         Description document = documents.find(name);
         begin(document);
         catchUp(documents, document, sink);
@@ -166,15 +162,15 @@ final class Follower {
      * Reads the values that are already present. If the next value has been trimmed, does nothing, so that the next
      * request fails.
      */
-    private void catchUp(RespDocumentClient documents, @Nullable Description document, Sink sink) throws IOException {
+    private void catchUp(DocumentClient documents, @Nullable Description document, Sink sink) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();
         if (document == null || from < document.first()) {
             return;
         }
-        pageValues = RespDocumentClient.pageValues(document);
+        pageValues = document.pageValues();
         long to = Math.min(document.next(), from + Math.min(left, Long.MAX_VALUE - from));
-        documents.read(name, document, from, to, value -> take(value, sink));
+        documents.read(name, document.from(from).until(to), value -> take(value, sink));
     }
 
     private void take(Value value, Sink sink) throws IOException {
@@ -186,7 +182,7 @@ final class Follower {
     /** Stops following; callable from any thread. */
     void stop() {
         stop.countDown();
-        RespDocumentClient documents = current;
+        DocumentClient documents = current;
         if (documents != null) {
             documents.cut();
         }

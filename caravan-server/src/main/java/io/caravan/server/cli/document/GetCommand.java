@@ -1,8 +1,8 @@
 package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -28,7 +28,7 @@ public final class GetCommand extends ValueCommand {
     protected void run(Output output) throws IOException {
         OptionalLong from = first();
         long most = maxValues();
-        try (RespDocumentClient documents = documents();
+        try (DocumentClient documents = documents();
                 Progress progress = countProgress("values")) {
             Description document = documents.find(bytes(name));
             if (document == null) {
@@ -37,7 +37,7 @@ public final class GetCommand extends ValueCommand {
             long first = from.orElse(document.first());
             checkRetained(document, first);
             long end = first + Math.min(most, document.next() - first);
-            documents.read(bytes(name), document, first, end, value -> {
+            documents.read(bytes(name), document.from(first).until(end), value -> {
                 print(value, output);
                 progress.add(1, value.bytes().length);
             });

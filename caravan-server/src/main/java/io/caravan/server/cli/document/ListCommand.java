@@ -1,12 +1,10 @@
 package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.DocumentClient.Names;
-import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -20,22 +18,20 @@ public final class ListCommand extends ClientCommand implements ReadOnly {
     @Option(
             names = "--match",
             paramLabel = "GLOB",
+            defaultValue = "*",
             description = "Only names that match this pattern: * stands for any characters, ? for one character, and"
                     + " [a-z] for one character of a range. Quote the pattern; otherwise, the shell expands it.")
-    private @Nullable String glob;
+    private String glob;
 
     @Override
     protected void run(Output output) throws IOException {
-        byte @Nullable [] pattern = glob == null ? null : bytes(glob);
-        inEachGroup(leader -> {
-            Names names = Names.before();
-            do {
-                names = RespDocumentClient.scan(leader, names, pattern);
-                for (byte[] name : names.names()) {
+        try (DocumentClient documents = DocumentClient.ofAllGroups(server())) {
+            documents.scan(bytes(glob), names -> {
+                for (byte[] name : names) {
                     print(name, output);
                 }
-            } while (!names.last());
-        });
+            });
+        }
     }
 
     private void print(byte[] name, Output output) throws IOException {

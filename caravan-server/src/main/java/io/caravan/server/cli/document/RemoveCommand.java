@@ -2,7 +2,7 @@ package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class RemoveCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        try (RespDocumentClient documents = documents()) {
+        try (DocumentClient documents = documents()) {
             // The reply to a deletion does not count documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()

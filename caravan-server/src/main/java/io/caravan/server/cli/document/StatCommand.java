@@ -3,7 +3,7 @@ package io.caravan.server.cli.document;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
-import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
@@ -43,7 +43,7 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || !all, "NAME and --all exclude each other");
-        try (RespDocumentClient documents = documents()) {
+        try (DocumentClient documents = documents()) {
             if (name == null) {
                 printServer(documents.connection(), output);
             } else {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Command;
 public final class TailCommand extends ValueCommand {
     @Override
     protected void run(Output output) throws IOException {
-        Follower follower = new Follower(this::connect, bytes(name), first(), maxValues(), this::printMessage);
+        Follower follower = new Follower(server(), bytes(name), first(), maxValues(), this::printMessage);
         runUntilSignal(follower::stop, () -> {
             follower.follow(value -> print(value, output), output::flush);
             output.flush();

@@ -2,8 +2,8 @@ package io.caravan.server.cli.document;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
@@ -40,7 +40,7 @@ public final class TrimCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long to = atLeast(0, extent.to, "--to", 0);
         long keep = atLeast(0, extent.keep, "--keep", 0);
-        try (RespDocumentClient documents = documents()) {
+        try (DocumentClient documents = documents()) {
             long first = documents
                     .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
                     .orElseThrow(() -> ClientException.missing(name));
@@ -48,7 +48,7 @@ public final class TrimCommand extends ClientCommand {
         }
     }
 
-    private long allBut(long keep, RespDocumentClient documents) {
+    private long allBut(long keep, DocumentClient documents) {
         Description document = documents.find(bytes(name));
         if (document == null) {
             throw ClientException.missing(name);

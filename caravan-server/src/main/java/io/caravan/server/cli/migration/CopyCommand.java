@@ -17,17 +17,14 @@ import picocli.CommandLine.Option;
         description = {
             "Copies a document, or all that the user may read, from the server to another one, with their sequences and"
                     + " attributes, and reads each back to compare it. Each is copied as it was at one moment, and becomes"
-                    + " visible when it is complete. The servers do not connect to each other. The other one is reached"
-                    + " over RESP, or over HTTP if --to is a URL.",
-            "A document whose name exists there is rejected and reported; all others are copied. An interrupted copy is"
-                    + " resumed with --resume."
+                    + " visible when it is complete. The servers do not connect to each other.",
+            "If the name of a document is taken there by another one, it is rejected and reported; all others are copied."
+                    + " After an interruption, run the command again: identical documents are not copied again."
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",
-            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret"
-                    + " --resume",
-            "  caravan copy --prefix letters/ --to other.example:6380 --follow",
-            "  caravan copy --prefix letters/ --to https://other.example:4437 --to-password-file secret"
+            "  caravan copy --prefix letters/ --to other.example:6380 --to-user mover --to-password-file secret",
+            "  caravan copy --prefix letters/ --to other.example:6380 --follow"
         })
 public final class CopyCommand extends TransferCommand {
     @Mixin
@@ -43,9 +40,7 @@ public final class CopyCommand extends TransferCommand {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
-        if (name == null) {
-            requireAllListed(source);
-        }
+        requireAllListed();
         if (follow) {
             follow(output);
         } else {
@@ -73,8 +68,8 @@ public final class CopyCommand extends TransferCommand {
         RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         TransferTotals totals = new TransferTotals(this::printMessage);
         try (Progress progress = countProgress("documents");
-                DocumentClient to = other.documents(connectionOptions);
-                DocumentClient from = source.documents(connectionOptions)) {
+                DocumentClient to = DocumentClient.ofAllGroups(other.endpoint(connectionOptions));
+                DocumentClient from = DocumentClient.ofAllGroups(server())) {
             Importer importer = importOptions.importer(to, retries, totals);
             Exporter exporter = new Exporter(from, importer, progress);
             if (name == null) {

@@ -1,12 +1,6 @@
 package io.caravan.server.cli.migration;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import io.caravan.server.cli.client.DocumentClient.Description;
 import java.nio.ByteBuffer;
-import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /** Counts a document's values, and computes a checksum of them, to compare two copies. Not thread-safe. */
@@ -27,33 +21,13 @@ final class DocumentChecksum {
         this.bounded = bounded;
     }
 
-    /** Starts a checksum over a document in an export, including the document's name, sequences, and attributes. */
-    DocumentChecksum(byte[] name, Description document) {
-        this(true);
-        add(name);
-        add(document.first());
-        add(document.next());
-        for (Map.Entry<String, Object> attribute : new TreeMap<>(document.attributes()).entrySet()) {
-            add(attribute.getKey().getBytes(US_ASCII));
-            add(Description.encoded(attribute.getValue()));
-        }
-    }
-
     void value(byte[] value) {
-        add(value);
+        if (bounded) {
+            crc.update(number.clear().putLong(value.length).flip());
+        }
+        crc.update(value);
         count++;
         bytes += value.length;
-    }
-
-    private void add(byte[] part) {
-        if (bounded) {
-            add(part.length);
-        }
-        crc.update(part);
-    }
-
-    private void add(long part) {
-        crc.update(number.clear().putLong(part).flip());
     }
 
     boolean isBounded() {
@@ -71,14 +45,5 @@ final class DocumentChecksum {
     /** Whether both checksums cover the same content. They must have been started in the same way. */
     boolean isSame(DocumentChecksum other) {
         return bytes == other.bytes && crc.getValue() == other.crc.getValue() && (!bounded || count == other.count);
-    }
-
-    /** Returns the checksum, in eight hexadecimal digits. */
-    String crc32c() {
-        return hex(crc);
-    }
-
-    static String hex(CRC32C crc) {
-        return String.format(Locale.ROOT, "%08x", crc.getValue());
     }
 }

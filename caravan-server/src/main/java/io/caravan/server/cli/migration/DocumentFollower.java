@@ -51,8 +51,6 @@ final class DocumentFollower {
     private String run = "";
     /** Whether the source server has restarted since the last round that checked all documents. */
     private boolean restarted;
-    /** The value of {@link ServerPair#openings} in the last round, for servers that do not report their runs. */
-    private int lastOpening;
 
     private boolean firstCopyDone;
     private long changedValues;
@@ -115,14 +113,14 @@ final class DocumentFollower {
     /** Checks all documents once, and copies those that have changed. */
     void round() throws IOException {
         if (run.isEmpty()) {
-            run = servers.source().about().run();
+            run = servers.source().run();
         }
         if (name == null && !firstCopyDone) {
             copyAll();
         }
         changedValues = 0;
-        String now = servers.source().about().run();
-        if (!sync.names().isEmpty() && (now.isEmpty() ? lastOpening != servers.openings() : !now.equals(run))) {
+        String now = servers.source().run();
+        if (!sync.names().isEmpty() && !now.equals(run)) {
             restarted = true;
             sync.compareAgain();
         }
@@ -134,7 +132,6 @@ final class DocumentFollower {
         documents = sync.names().size();
         missing = changedValues;
         if (!servers.stopped()) {
-            lastOpening = servers.openings();
             run = now;
             restarted = false;
         }
@@ -146,7 +143,7 @@ final class DocumentFollower {
      * during this copy.
      */
     private void copyAll() throws IOException {
-        Importer importer = new Importer(servers.target(), existing, true, retries, this::settled);
+        Importer importer = new Importer(servers.target(), existing, retries, this::settled);
         new Exporter(servers.source(), importer, Progress.silent()).all(prefix, sync.names());
         importer.finish();
         firstCopyDone = true;
@@ -169,7 +166,7 @@ final class DocumentFollower {
 
     private void checkAll() throws IOException {
         Set<DocumentName> unseen = new HashSet<>(sync.names());
-        servers.source().scanAll(prefix, names -> check(names, unseen));
+        servers.source().scanPrefix(prefix, names -> check(names, unseen));
         List<byte[]> others = unseen.stream().map(DocumentName::toBytes).toList();
         DocumentClient.inBatches(others, names -> check(names, new HashSet<>()));
     }
@@ -223,7 +220,7 @@ final class DocumentFollower {
             DocumentName document = each.getKey();
             Description now = each.getValue();
             if (!sync.isContinued(document, now)
-                    && (restarted || !run.equals(servers.source().about().run()))) {
+                    && (restarted || !run.equals(servers.source().run()))) {
                 throw ClientException.otherState("the server has restarted, and its document '" + document + "' "
                         + (now == null ? "is missing" : "has fewer values, or is another one")
                         + ": is it another store, or an older backup? Nothing was deleted at the other server. If the"

@@ -35,7 +35,7 @@ final class DocumentMigration {
 
     private static final int DRAINS = 3;
     private static final int PASSES = 20;
-    /** The exclusive upper bound of the ids of fence holders. HTTP requests allow 18 digits. */
+    /** The exclusive upper bound of the ids of fence holders. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
     private final ServerPair servers;
@@ -76,7 +76,7 @@ final class DocumentMigration {
     }
 
     private void pass(byte[] prefix) throws IOException {
-        servers.source().scanAll(prefix, names -> {
+        servers.source().scanPrefix(prefix, names -> {
             for (byte[] name : names) {
                 move(DocumentName.of(name));
                 servers.connected();

@@ -252,22 +252,21 @@ final class DocumentSync {
 
     private void create(DocumentName name, Description now, Replaced replaced) throws IOException {
         Copy before = copies.remove(name);
-        Importer importer =
-                new Importer(servers.target(), Existing.REJECT, false, retries, (document, outcome, why) -> {
-                    switch (outcome) {
-                        case SENT -> {
-                            addCopy(name, now, document.there());
-                            count(document.sum());
-                        }
-                        case EXPIRED -> {
-                            if (before != null) {
-                                // The replacement was skipped, so the earlier copy stays.
-                                copies.put(name, before);
-                            }
-                        }
-                        default -> throw new RejectedException(why);
+        Importer importer = new Importer(servers.target(), Existing.REJECT, retries, (document, outcome, why) -> {
+            switch (outcome) {
+                case SENT -> {
+                    addCopy(name, now, document.there());
+                    count(document.sum());
+                }
+                case EXPIRED -> {
+                    if (before != null) {
+                        // The replacement was skipped, so the earlier copy stays.
+                        copies.put(name, before);
                     }
-                });
+                }
+                default -> throw new RejectedException(why);
+            }
+        });
         importer.replacing(replaced).begin(name.toBytes(), now);
         try {
             servers.source().read(name.toBytes(), now, value -> {

@@ -4,13 +4,12 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.RespDocumentClient;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -21,16 +20,16 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "export",
         description = {
-            "Writes a document, or all that the user may read, to a file: values, sequences, and attributes, as lines of"
-                    + " JSON. 'caravan import' imports them into any server.",
+            "Writes a document, or all that the user may read, to a file: values, sequences, and attributes. 'caravan"
+                    + " import' imports them into any server.",
             "Each document is exported as it was at one moment; different documents may be from different moments. The"
-                    + " file gets its name when it is complete and durable; until then, its name ends in .partial."
+                    + " file gets its name when it is complete and durable. If the export is interrupted, start it again."
                     + " Without --out, the export is written to standard output."
         },
         footer = {
-            "  caravan export --out all.ndjson.zst",
-            "  caravan export --prefix letters/ --out letters.ndjson.gz --resume",
-            "  caravan export letters/1 | grep '\"type\":\"value\"'"
+            "  caravan export --out all.export.zst",
+            "  caravan export --prefix letters/ --out letters.export.gz",
+            "  caravan export letters/1 | caravan import --server other.example:6380"
         })
 public final class ExportCommand extends ClientCommand {
     @Parameters(
@@ -49,11 +48,6 @@ public final class ExportCommand extends ClientCommand {
             description = "The file to create, which must not exist. It is compressed if its name ends in .gz or .zst.")
     private @Nullable Path file;
 
-    @Option(
-            names = "--resume",
-            description = "Resume an interrupted export to this file, after its last complete document.")
-    private boolean resume;
-
     @Override
     protected boolean onlyReads() {
         return file == null;
@@ -62,11 +56,8 @@ public final class ExportCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
-        check(!resume || file != null, "--resume needs --out");
         if (file == null) {
-            ExportWriter writer = new ExportWriter(console().out());
-            export(writer, Set.of());
-            writer.finish();
+            export(console().out());
         } else {
             toFile(file, output);
         }
@@ -74,35 +65,32 @@ public final class ExportCommand extends ClientCommand {
 
     private void toFile(Path to, Output output) throws IOException {
         try (ExportFile made = new ExportFile(to)) {
-            ExportWriter writer = resume ? made.resume() : made.begin();
-            export(writer, made.names());
+            TransferTotals totals = export(made.out());
             made.finish();
-            TransferTotals totals = writer.totals();
             String line = "exported " + totals.transferred("document") + " to " + to;
             output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
         }
     }
 
-    private void export(ExportWriter writer, Set<DocumentName> without) throws IOException {
-        List<ServerConnection.Connector> servers = name == null ? leaders() : List.of(this::connect);
-        boolean whole = true;
-        try (Progress progress = countProgress("documents")) {
-            for (ServerConnection.Connector server : servers) {
-                try (DocumentClient client = new RespDocumentClient(server)) {
-                    Exporter exporter = new Exporter(client, writer, progress);
-                    if (name == null) {
-                        requireComplete(client);
-                        exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), without);
-                    } else if (!without.contains(DocumentName.of(name)) && !exporter.one(bytes(name))) {
-                        throw ClientException.missing(name);
-                    }
-                    exporter.failures().forEach(this::printMessage);
-                    whole &= exporter.failures().isEmpty();
-                }
+    private TransferTotals export(OutputStream to) throws IOException {
+        OutputStream out = new BufferedOutputStream(to);
+        ExportWriter writer = new ExportWriter(out);
+        Exporter exporter;
+        try (Progress progress = countProgress("documents");
+                DocumentClient server = DocumentClient.ofAllGroups(server())) {
+            exporter = new Exporter(server, writer, progress);
+            if (name == null) {
+                server.requireComplete();
+                exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
+            } else if (!exporter.one(bytes(name))) {
+                throw ClientException.missing(name);
             }
         }
-        if (!whole) {
-            throw ClientException.otherState("not all documents were exported; try again with --resume");
+        exporter.failures().forEach(this::printMessage);
+        if (!exporter.failures().isEmpty()) {
+            throw ClientException.otherState("not all documents were exported; try again");
         }
+        writer.finish();
+        return writer.totals();
     }
 }

@@ -1,269 +1,209 @@
 package io.caravan.server.cli.migration;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParseException;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.io.JsonEOFException;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.github.luben.zstd.ZstdIOException;
-import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.Resp;
+import io.caravan.server.cli.common.IoSupplier;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.migration.ExportFile.Compression;
-import io.caravan.server.document.PortableAttributes;
-import java.io.CharConversionException;
 import java.io.EOFException;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the documents of an export, and checks its integrity: the order of the lines, the sequences, the counts, and
- * the checksums. Not thread-safe.
+ * Reads the documents of an export, and checks its integrity: the order of the records, the number of values, and the
+ * checksums. Not thread-safe.
  */
 final class ExportReader {
-    private static final String BASE64 = "Base64";
-    /** The length of the longest value in Base64, plus a margin. */
-    private static final int MAX_TEXT_CHARS = StoreConfig.MAX_VALUE_BYTES / 3 * 4 + 1024;
+    /** The number of words of a document before its attributes. */
+    private static final int DOCUMENT_WORDS = 4;
 
-    private static final ObjectMapper JSON = new ObjectMapper(JsonFactory.builder()
-            .streamReadConstraints(StreamReadConstraints.builder()
-                    .maxStringLength(MAX_TEXT_CHARS)
-                    .build())
-            .build());
+    /** The beginning of the first record, up to the version. */
+    private static final byte[] HEADER = ("*2\r\n$14\r\n" + ExportWriter.FORMAT + "\r\n").getBytes(US_ASCII);
 
-    private final JsonParser json;
+    private final CheckedInput in;
+    private final Resp records;
     private final Progress progress;
-    private final TransferTotals totals = new TransferTotals(why -> {});
-    private @Nullable Description document;
-    private @Nullable DocumentChecksum sum;
-    private long next;
-    private boolean begun;
+    /** The checksum of everything before the record that was read last. */
+    private String crcBefore = "";
 
-    /**
-     * Creates a reader of an export, which may be compressed.
-     *
-     * @throws EOFException if the export is cut off within the bytes that a decompressor reads first
-     */
+    /** Counts the bytes that were read, and computes their checksum. */
+    private static final class CheckedInput extends FilterInputStream {
+        private final CRC32C crc = new CRC32C();
+        private long position;
+
+        CheckedInput(InputStream in) {
+            super(in);
+        }
+
+        @Override
+        public int read() throws IOException {
+            int next = in.read();
+            if (next >= 0) {
+                crc.update(next);
+                position++;
+            }
+            return next;
+        }
+
+        @Override
+        public int read(byte[] to, int offset, int length) throws IOException {
+            int count = in.read(to, offset, length);
+            if (count > 0) {
+                crc.update(to, offset, count);
+                position += count;
+            }
+            return count;
+        }
+    }
+
+    /** Creates a reader of an export, which may be compressed. */
     ExportReader(InputStream in, Progress progress) throws IOException {
         this.progress = progress;
         try {
-            this.json = JSON.createParser(Compression.decompressed(in));
-        } catch (EOFException | ZstdIOException cut) {
-            EOFException problem = new EOFException("the export is damaged or cut off at its beginning");
-            problem.initCause(cut);
-            throw problem;
+            this.in = new CheckedInput(ExportFile.decompressed(in));
+        } catch (IOException cut) {
+            throw new IOException("the export is damaged or cut off at its beginning", cut);
         }
+        this.records = new Resp(this.in, IllegalStateException::new);
     }
 
     /**
      * Passes all documents of the export to a receiver.
      *
-     * @throws EOFException if the export is truncated, or reading fails. A document whose end was not verified is
-     *     abandoned; the documents before it were passed on
-     * @throws IOException if the input is not an export, or is damaged; the documents are handled as above
+     * @throws IOException if the input is not an export, is damaged, or is truncated. A document whose end was not
+     *     verified is abandoned; the documents before it were passed on
      */
     void readAll(DocumentReceiver to) throws IOException {
+        requireExport();
+        List<?> record = next();
+        while (isType(record, ExportWriter.DOCUMENT)) {
+            document(record, to);
+            record = next();
+        }
+        require(isType(record, ExportWriter.END), "has a record that is out of place");
+        requireIntact(record);
+        require(read(in::read) < 0, "does not end after its last record");
+    }
+
+    private void requireExport() throws IOException {
+        byte[] found = read(() -> in.readNBytes(HEADER.length));
+        if (!Arrays.equals(found, 0, found.length, HEADER, 0, found.length)) {
+            throw new IOException("this is not an export of caravan: expected a file that 'caravan export' has made,"
+                    + " uncompressed or compressed with gzip or zstd");
+        }
+        String version = text(Collections.singletonList(read(this::value)), 0);
+        if (!version.equals(ExportWriter.VERSION)) {
+            throw new IOException("the export has version " + version + " of the format; this release reads version "
+                    + ExportWriter.VERSION);
+        }
+    }
+
+    private void document(List<?> record, DocumentReceiver to) throws IOException {
+        long first = number(record, 2);
+        long next = number(record, 3);
+        require(first <= next, "has impossible sequences");
+        Map<String, Object> attributes = new LinkedHashMap<>();
+        for (int i = DOCUMENT_WORDS; i < record.size(); i += 2) {
+            attributes.put(text(record, i), attribute(text(record, i), bytes(record, i + 1)));
+        }
+        to.begin(bytes(record, 1), new Description(0, first, next, -1, attributes));
         try {
-            header(nextLine());
-            boolean more = true;
-            while (more) {
-                more = take(nextLine(), to);
+            List<?> part = next();
+            for (; isType(part, ExportWriter.VALUE); part = next()) {
+                byte[] value = bytes(part, 1);
+                to.value(first, value);
+                progress.add(0, value.length);
+                first++;
             }
-        } catch (IOException damaged) {
-            if (document != null) {
+            if (isType(part, ExportWriter.VOID)) {
                 to.abandon();
+                return;
             }
+            require(
+                    isType(part, ExportWriter.DOCUMENT_END) && first == next,
+                    "does not have the values of the document that were exported");
+            requireIntact(part);
+        } catch (IOException damaged) {
+            to.abandon();
             throw damaged;
         }
+        to.end();
+        progress.add(1, 0);
     }
 
-    private JsonNode nextLine() throws IOException {
-        JsonToken token;
+    private Object attribute(String name, byte[] value) throws IOException {
+        boolean number = name.equals("ttl") || name.equals("expires");
+        return number ? (Object) number(List.of(value), 0) : value;
+    }
+
+    private List<?> next() throws IOException {
+        crcBefore = ExportWriter.hex(in.crc);
+        if (read(this::value) instanceof List<?> record) {
+            return record;
+        }
+        throw damaged("is not a record");
+    }
+
+    private Object value() throws IOException {
+        return Objects.requireNonNullElse(records.value(), "");
+    }
+
+    private <T> T read(IoSupplier<T> input) throws IOException {
         try {
-            token = json.nextToken();
-            if (token == JsonToken.START_OBJECT) {
-                return json.readValueAsTree();
-            }
+            return input.get();
+        } catch (EOFException cut) {
+            throw new IOException("the export is cut off at byte " + in.position, cut);
         } catch (IOException unreadable) {
-            throw unreadable(unreadable);
-        }
-        if (token == null) {
-            throw new EOFException(
-                    "the export is cut off: it has no last line; resume it with 'caravan export --resume'");
-        }
-        throw begun ? damaged("is not an object", null) : noExport(null);
-    }
-
-    /** Returns the exception for a line that cannot be read: {@link EOFException}, unless the line is other text. */
-    private IOException unreadable(IOException cause) {
-        boolean otherText = cause instanceof CharConversionException
-                || cause instanceof JsonParseException && !(cause instanceof JsonEOFException);
-        if (otherText && !begun) {
-            return noExport(cause);
-        }
-        String where = "the export is damaged or cut off at line " + line() + ": " + firstLine(cause);
-        IOException problem = otherText ? new IOException(where) : new EOFException(where);
-        problem.initCause(cause);
-        return problem;
-    }
-
-    private static String firstLine(IOException problem) {
-        // Java's exceptions for compressed input that is cut off have no message.
-        String message = Objects.requireNonNullElse(problem.getMessage(), "the input ends too early");
-        return message.lines().findFirst().orElse("");
-    }
-
-    private int line() {
-        return json.currentLocation().getLineNr();
-    }
-
-    private static IOException noExport(@Nullable IOException cause) {
-        return new IOException(
-                "this is not an export of caravan: expected a file that 'caravan export' has made, uncompressed or"
-                        + " compressed with gzip or zstd",
-                cause);
-    }
-
-    private IOException damaged(String what, @Nullable Exception cause) {
-        return new IOException("the export is damaged: line " + line() + " " + what, cause);
-    }
-
-    private void header(JsonNode line) throws IOException {
-        if (!line.path("type").asText().equals("export")
-                || !line.path("format").asText().equals(ExportWriter.FORMAT)) {
-            throw noExport(null);
-        }
-        begun = true;
-        if (number(line, "version") != ExportWriter.VERSION) {
-            throw new IOException("the export has version " + number(line, "version") + " of the format; this release"
-                    + " reads version " + ExportWriter.VERSION);
+            throw new IOException(
+                    "the export is damaged or cut off at byte " + in.position + ": " + unreadable.getMessage(),
+                    unreadable);
         }
     }
 
-    /** Processes a line; returns false after the last line. */
-    private boolean take(JsonNode line, DocumentReceiver to) throws IOException {
-        boolean within = document != null;
-        switch (line.path("type").asText()) {
-            case "document" -> {
-                require(!within, "begins a document within another");
-                begin(line, to);
-            }
-            case "value" -> {
-                require(within, "has a value outside a document");
-                value(line, to);
-            }
-            case "documentEnd" -> {
-                require(within, "ends a document that was not begun");
-                end(line, to);
-            }
-            case "void" -> {
-                require(within, "is outside a document");
-                document = null;
-                to.abandon();
-            }
-            case "end" -> {
-                require(!within, "ends the export within a document");
-                last(line);
-                return false;
-            }
-            default -> throw damaged("has an unknown type", null);
-        }
-        return true;
+    private void requireIntact(List<?> end) throws IOException {
+        require(text(end, 1).equals(crcBefore), "has another checksum: the export was altered");
     }
 
     private void require(boolean holds, String otherwise) throws IOException {
         if (!holds) {
-            throw damaged(otherwise, null);
+            throw damaged(otherwise);
         }
     }
 
-    private void begin(JsonNode line, DocumentReceiver to) throws IOException {
-        byte[] begun = bytes(line, "name");
-        Description description = new Description(0, number(line, "first"), number(line, "next"), -1, attributes(line));
-        require(description.first() >= 0 && description.next() >= description.first(), "has impossible sequences");
-        document = description;
-        sum = new DocumentChecksum(begun, description);
-        next = description.first();
-        to.begin(begun, description);
+    private IOException damaged(String what) {
+        return new IOException("the export is damaged: the part that ends at byte " + in.position + " " + what);
     }
 
-    private void value(JsonNode line, DocumentReceiver to) throws IOException {
-        byte[] value = bytes(line, "value");
-        require(
-                number(line, "sequence") == next
-                        && next < Objects.requireNonNull(document).next(),
-                "does not have the next sequence");
-        next++;
-        Objects.requireNonNull(sum).value(value);
-        progress.add(0, value.length);
-        to.value(next - 1, value);
+    private boolean isType(List<?> record, String type) throws IOException {
+        return text(record, 0).equals(type);
     }
 
-    private void end(JsonNode line, DocumentReceiver to) throws IOException {
-        DocumentChecksum whole = Objects.requireNonNull(sum);
-        require(
-                next == Objects.requireNonNull(document).next()
-                        && number(line, "count") == whole.count()
-                        && number(line, "bytes") == whole.bytes()
-                        && whole.crc32c().equals(line.path("crc32c").asText()),
-                "does not match the document before it, whose values are not those that were exported");
-        document = null;
-        totals.add(whole);
-        progress.add(1, 0);
-        to.end();
+    private String text(List<?> record, int index) throws IOException {
+        return new String(bytes(record, index), UTF_8);
     }
 
-    private void last(JsonNode line) throws IOException {
-        require(
-                number(line, "documents") == totals.documents()
-                        && number(line, "values") == totals.values()
-                        && number(line, "bytes") == totals.bytes()
-                        && totals.crc32c().equals(line.path("crc32c").asText()),
-                "does not match the documents before it: some are missing");
-        JsonToken more;
-        try {
-            more = json.nextToken();
-        } catch (IOException unreadable) {
-            throw unreadable(unreadable);
+    private long number(List<?> record, int index) throws IOException {
+        String digits = new String(bytes(record, index), US_ASCII);
+        require(digits.matches("[0-9]{1,18}"), "has a number that is none");
+        return Long.parseLong(digits);
+    }
+
+    private byte[] bytes(List<?> record, int index) throws IOException {
+        @Nullable Object word = index < record.size() ? record.get(index) : null;
+        if (word instanceof byte[] bytes) {
+            return bytes;
         }
-        require(more == null, "follows the last");
-    }
-
-    private long number(JsonNode line, String field) throws IOException {
-        JsonNode number = line.path(field);
-        require(number.isIntegralNumber() && number.canConvertToLong(), "has no number '" + field + "'");
-        return number.asLong();
-    }
-
-    /** Returns the bytes of a text field, or of the field that contains the text in Base64. */
-    private byte[] bytes(JsonNode line, String field) throws IOException {
-        JsonNode text = line.path(field);
-        JsonNode base64 = line.path(field + BASE64);
-        require(text.isTextual() || base64.isTextual(), "has no text '" + field + "'");
-        try {
-            return text.isTextual() ? text.asText().getBytes(UTF_8) : base64.binaryValue();
-        } catch (IOException unreadable) {
-            throw damaged("has a field '" + field + BASE64 + "' that is not in Base64", unreadable);
-        }
-    }
-
-    private Map<String, Object> attributes(JsonNode line) throws IOException {
-        JsonNode attributes = line.path("attributes");
-        require(attributes.isObject(), "has no attributes");
-        try {
-            return PortableAttributes.ofJson(
-                    JSON.convertValue(attributes, new TypeReference<Map<String, Object>>() {}));
-        } catch (IllegalArgumentException unreadable) {
-            throw damaged("has unreadable attributes: " + unreadable.getMessage(), unreadable);
-        }
+        throw damaged("lacks a word");
     }
 }

@@ -1,90 +1,79 @@
 package io.caravan.server.cli.migration;
 
-import io.caravan.catalog.DocumentName;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.common.Output;
-import io.caravan.server.document.PortableAttributes;
+import io.caravan.server.cli.client.Resp;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedOutputStream;
+import java.util.zip.Checksum;
 
-/** Writes documents as lines of JSON in the format of docs/internals/file-format.md. Not thread-safe. */
+/** Writes documents in the format of docs/internals/file-format.md. Not thread-safe. */
 final class ExportWriter implements DocumentReceiver {
     static final String FORMAT = "caravan-export";
-    static final int VERSION = 1;
+    static final String VERSION = "1";
+    static final String DOCUMENT = "document";
+    static final String VALUE = "value";
+    static final String DOCUMENT_END = "documentEnd";
+    static final String VOID = "void";
+    static final String END = "end";
 
+    private final Checksum crc = new CRC32C();
     private final OutputStream out;
-    private final Output lines;
     private final TransferTotals totals = new TransferTotals(why -> {});
-    private @Nullable Set<DocumentName> names;
-    private byte[] name = {};
-    private @Nullable DocumentChecksum sum;
+    private DocumentChecksum sum = new DocumentChecksum(true);
 
     ExportWriter(OutputStream out) throws IOException {
-        this.out = out;
-        this.lines = new Output(out, true);
-        lines.object(Output.fields("type", "export", "format", FORMAT, "version", VERSION));
+        this.out = new CheckedOutputStream(out, crc);
+        write(FORMAT, VERSION);
+    }
+
+    private void write(Object... words) throws IOException {
+        Resp.write(out, List.of(words));
+    }
+
+    /** Formats a checksum in eight hexadecimal digits. */
+    static String hex(Checksum crc) {
+        return String.format(Locale.ROOT, "%08x", crc.getValue());
     }
 
     @Override
-    public void begin(byte[] begun, Description document) throws IOException {
-        name = begun;
-        sum = new DocumentChecksum(begun, document);
-        lines.object(Output.fields(
-                "type",
-                "document",
-                Output.textOrBase64("name", "nameBase64", begun),
-                "first",
-                document.first(),
-                "next",
-                document.next(),
-                "attributes",
-                PortableAttributes.asJson(document.attributes())));
+    public void begin(byte[] name, Description document) throws IOException {
+        sum = new DocumentChecksum(true);
+        List<Object> attributes = new ArrayList<>();
+        document.attributes().forEach((key, value) -> attributes.addAll(List.of(key.getBytes(US_ASCII), value)));
+        write(DOCUMENT, name, document.first(), document.next(), attributes);
     }
 
     @Override
     public void value(long sequence, byte[] value) throws IOException {
-        Objects.requireNonNull(sum).value(value);
-        Map<String, ?> text = Output.textOrBase64("value", "valueBase64", value);
-        lines.object(Output.fields("type", "value", "sequence", sequence, text));
+        sum.value(value);
+        write(VALUE, value);
     }
 
     @Override
     public void end() throws IOException {
-        DocumentChecksum whole = Objects.requireNonNull(sum);
-        totals.add(whole);
-        if (names != null) {
-            names.add(DocumentName.of(name));
-        }
-        lines.object(Output.fields(
-                "type", "documentEnd", "count", whole.count(), "bytes", whole.bytes(), "crc32c", whole.crc32c()));
+        totals.add(sum);
+        write(DOCUMENT_END, hex(crc));
     }
 
     @Override
     public void abandon() throws IOException {
-        lines.object(Map.of("type", "void"));
-    }
-
-    /** Starts to add the names of complete documents to a set, or stops if the set is null. */
-    void recordNames(@Nullable Set<DocumentName> to) {
-        names = to;
+        write(VOID);
     }
 
     TransferTotals totals() {
         return totals;
     }
 
-    void flush() throws IOException {
-        lines.flush();
-        out.flush();
-    }
-
-    /** Writes and flushes the last line. A file without this line counts as truncated. */
+    /** Writes the last record, and flushes the output. An export without this record counts as truncated. */
     void finish() throws IOException {
-        lines.object(Output.fields("type", "end", totals.fields(), "crc32c", totals.crc32c()));
-        flush();
+        write(END, hex(crc));
+        out.flush();
     }
 }

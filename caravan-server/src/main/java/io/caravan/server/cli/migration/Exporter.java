@@ -51,7 +51,7 @@ final class Exporter {
      * @param without names to skip
      */
     void all(byte[] prefix, Set<DocumentName> without) throws IOException {
-        source.scanAll(
+        source.scanPrefix(
                 prefix,
                 names -> some(names.stream()
                         .filter(name -> !without.contains(DocumentName.of(name)))

@@ -3,7 +3,6 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ConnectionOptions.SourceLogin;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -26,8 +25,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Imports the documents of a file that 'caravan export' has written into a server, with their sequences and"
                     + " attributes, and reads each back to compare it. A document becomes visible when it is complete.",
-            "A document whose name exists is rejected and reported; all others are imported. An interrupted import is"
-                    + " resumed with --resume.",
+            "If the name of a document is taken by another one, it is rejected and reported; all others are imported."
+                    + " After an interruption, run the command again: identical documents are not imported again.",
             "With --from redis://, imports the lists of a running Redis server instead. The command then reads all"
                     + " lists again, compares them with the imported documents, and imports those that have changed"
                     + " again, until every list is identical to its document.",
@@ -35,16 +34,14 @@ import picocli.CommandLine.Parameters;
                     + " and whether they are closed, from their first value to their current end. Their names come from"
                     + " --name or --names, because the protocol cannot list streams.",
             "A JSON stream is imported message by message, byte for byte. In any other stream, each response of the server"
-                    + " becomes a value, or several values if it has more than 256 KiB.",
-            "Run an interrupted import with --from again: identical documents are not imported again."
+                    + " becomes a value, or several values if it has more than 256 KiB."
         },
         footer = {
             "  caravan import --from redis://redis.example:6379/0 --from-password-file secret",
             "  caravan import --from http://other.example:4437/v1/stream --name letters/1 --name letters/2",
             "  caravan import --from https://streams.example/v1/stream --names names.txt --from-password-file secret",
-            "  caravan import all.ndjson.zst",
-            "  caravan import letters.ndjson.gz --resume --json",
-            "  gunzip -c letters.ndjson.gz | caravan import --existing skip"
+            "  caravan import all.export.zst",
+            "  caravan import letters.export.gz --existing skip --json"
         })
 public final class ImportCommand extends ClientCommand {
     @Parameters(
@@ -97,10 +94,7 @@ public final class ImportCommand extends ClientCommand {
 
     private void importStreams(String url, Output output) throws IOException {
         try (StreamImport streams = new StreamImport(
-                        connectionOptions.link(url, login),
-                        this::connect,
-                        importOptions.existing(),
-                        this::printMessage);
+                        connectionOptions.link(url, login), server(), importOptions.existing(), this::printMessage);
                 Progress progress = showProgress(streams::progress)) {
             for (String name : names) {
                 streams.add(bytes(name));
@@ -126,10 +120,7 @@ public final class ImportCommand extends ClientCommand {
 
     private void importLists(String url, Output output) throws IOException {
         try (RedisImport lists = new RedisImport(
-                        () -> connectionOptions.redis(url, login),
-                        this::connect,
-                        importOptions.existing(),
-                        this::printMessage);
+                        connectionOptions.redis(url, login), server(), importOptions.existing(), this::printMessage);
                 Progress progress = showProgress(lists::progress)) {
             lists.run();
             setIncomplete(lists.rejected() > 0);
@@ -142,7 +133,7 @@ public final class ImportCommand extends ClientCommand {
         RateLimitRetries retries = new RateLimitRetries(this::printMessage);
         try (InputStream in = file == null ? console().in() : UserFiles.open(file);
                 Progress progress = countProgress("documents");
-                DocumentClient target = new RespDocumentClient(this::connect)) {
+                DocumentClient target = DocumentClient.ofAllGroups(server())) {
             Importer importer = importOptions.importer(target, retries, totals);
             try {
                 new ExportReader(in, progress).readAll(importer);
@@ -171,15 +162,12 @@ public final class ImportCommand extends ClientCommand {
                         + " replaced document stays until the new one is complete.")
         private Existing existing;
 
-        @Option(names = "--resume", description = "An identical document that exists already counts as transferred.")
-        private boolean resume;
-
         Existing existing() {
             return existing;
         }
 
         Importer importer(DocumentClient target, RateLimitRetries retries, TransferTotals totals) {
-            return new Importer(target, existing, resume, retries, totals);
+            return new Importer(target, existing, retries, totals);
         }
     }
 }

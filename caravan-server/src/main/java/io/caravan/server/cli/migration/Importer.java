@@ -65,7 +65,7 @@ final class Importer implements DocumentReceiver {
         SENT,
         /** The server already had the document, and it is identical. */
         ALREADY,
-        /** The server has another document with this name or, in a comparison, none. */
+        /** The server has another document with this name. */
         DIFFERENT,
         EXPIRED,
         REJECTED
@@ -78,21 +78,17 @@ final class Importer implements DocumentReceiver {
 
     private final DocumentClient target;
     private final Existing existing;
-    private final boolean resume;
     private final RateLimitRetries retries;
     private final Listener listener;
     private Replaced replaced;
-    private boolean compareOnly;
     private boolean streams;
     private final List<Upload> ahead = new ArrayList<>();
     private long aheadBytes;
     private @Nullable Upload current;
 
-    /** Creates an import; with {@code resume}, an identical document that already exists counts as imported. */
-    Importer(DocumentClient target, Existing existing, boolean resume, RateLimitRetries retries, Listener listener) {
+    Importer(DocumentClient target, Existing existing, RateLimitRetries retries, Listener listener) {
         this.target = target;
         this.existing = existing;
-        this.resume = resume;
         this.retries = retries;
         this.listener = listener;
         this.replaced = existing.replaced();
@@ -101,15 +97,6 @@ final class Importer implements DocumentReceiver {
     /** Allows documents to replace existing ones of this kind. */
     Importer replacing(Replaced kind) {
         replaced = kind;
-        return this;
-    }
-
-    /**
-     * Makes this import only compare documents with those on the server, without sending any. Each outcome is
-     * {@link Outcome#ALREADY} or {@link Outcome#DIFFERENT}.
-     */
-    Importer comparing() {
-        compareOnly = true;
         return this;
     }
 
@@ -125,9 +112,6 @@ final class Importer implements DocumentReceiver {
     @Override
     public void begin(byte[] name, Description document) {
         current = new Upload(name, document);
-        if (compareOnly) {
-            current.problem = ClientException.otherState("it was not sent");
-        }
     }
 
     /** Returns the reason if the server has already rejected the current document, otherwise null. */
@@ -189,7 +173,7 @@ final class Importer implements DocumentReceiver {
         List<Upload> sent = List.copyOf(ahead);
         ahead.clear();
         aheadBytes = 0;
-        for (List<Upload> wanted = compareOnly ? List.of() : sent; !wanted.isEmpty(); ) {
+        for (List<Upload> wanted = sent; !wanted.isEmpty(); ) {
             wanted = create(wanted);
         }
         sent.forEach(document -> document.chunk.take());
@@ -241,7 +225,7 @@ final class Importer implements DocumentReceiver {
             listener.settled(document, problem == null ? Outcome.SENT : Outcome.ALREADY, "");
         } else if (expiresSoon(document.document)) {
             listener.settled(document, Outcome.EXPIRED, "");
-        } else if (problem != null && existing == Existing.SKIP && (compareOnly || document.there != null)) {
+        } else if (problem != null && existing == Existing.SKIP && document.there != null) {
             listener.settled(document, Outcome.DIFFERENT, "");
         } else {
             String why = problem == null ? NOT_THE_SAME : "was not imported: " + problem.getMessage();
@@ -391,7 +375,7 @@ final class Importer implements DocumentReceiver {
                 return false;
             }
             boolean sent = problem == null;
-            boolean ends = sent ? there.next() >= document.next() : resume && there.next() == range().next();
+            boolean ends = sent ? there.next() >= document.next() : there.next() == range().next();
             return ends
                     && (sent && !streams || isAlike(attributes(document), attributes(there), EXPIRY_TOLERANCE_MILLIS));
         }

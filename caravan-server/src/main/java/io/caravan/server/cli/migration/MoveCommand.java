@@ -55,9 +55,7 @@ public final class MoveCommand extends TransferCommand {
         check(name == null != (prefix == null), "either NAME or --prefix is required");
         check(!abandon || !forget, "--abandon and --forget exclude each other");
         check(!forget || name != null, "--forget needs NAME");
-        if (name == null) {
-            requireAllListed(source);
-        }
+        requireAllListed();
         if (forget) {
             forget(output, Objects.requireNonNull(name));
         } else if (abandon) {
@@ -96,8 +94,8 @@ public final class MoveCommand extends TransferCommand {
     }
 
     private void forget(Output output, String one) throws IOException {
-        try (DocumentClient carrier = source.documents(connectionOptions)) {
-            if (!carrier.move(bytes(one), new MoveStep(MoveStep.Kind.FORGET, OptionalLong.empty(), null))) {
+        try (DocumentClient client = DocumentClient.ofAllGroups(server())) {
+            if (!client.move(bytes(one), new MoveStep(MoveStep.Kind.FORGET, OptionalLong.empty(), null))) {
                 throw ClientException.otherState("there is no redirect from '" + one + "'");
             }
         }
@@ -106,14 +104,14 @@ public final class MoveCommand extends TransferCommand {
 
     private void abandon(Output output) throws IOException {
         AtomicLong abandoned = new AtomicLong();
-        try (DocumentClient carrier = source.documents(connectionOptions)) {
+        try (DocumentClient client = DocumentClient.ofAllGroups(server())) {
             MoveStep step = new MoveStep(MoveStep.Kind.ABANDON, OptionalLong.empty(), null);
             NameSink unfence = names -> abandoned.addAndGet(
-                    names.stream().filter(each -> carrier.move(each, step)).count());
+                    names.stream().filter(each -> client.move(each, step)).count());
             if (name != null) {
                 unfence.take(List.of(bytes(name)));
             } else {
-                carrier.scanAll(allNames(), unfence);
+                client.scanPrefix(allNames(), unfence);
             }
         }
         long freed = abandoned.get();

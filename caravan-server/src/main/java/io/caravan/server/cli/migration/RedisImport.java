@@ -5,7 +5,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
-import io.caravan.server.cli.client.RespDocumentClient;
+import io.caravan.server.cli.client.Endpoint;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
@@ -51,7 +51,6 @@ final class RedisImport implements AutoCloseable {
     private final Consumer<String> messages;
     private final Importer creating;
     private final Importer replacing;
-    private final Importer comparing;
     /**
      * The number of the last pass that settled each list, by a hash of the list's name. Such a pass copied the list,
      * found it identical, or reported that it cannot be imported. In the last case, the number is negated.
@@ -69,26 +68,20 @@ final class RedisImport implements AutoCloseable {
     private volatile long same;
     private boolean reportedWrites;
 
-    RedisImport(
-            ServerConnection.Connector redis,
-            ServerConnection.Connector server,
-            Existing existing,
-            Consumer<String> messages)
-            throws IOException {
+    RedisImport(Endpoint redis, Endpoint server, Existing existing, Consumer<String> messages) throws IOException {
         this.existing = existing;
         this.messages = messages;
         this.totals = new TransferTotals(why -> {});
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
-        this.target = new RespDocumentClient(server);
+        this.target = DocumentClient.ofAllGroups(server);
         RateLimitRetries retries = new RateLimitRetries(messages);
-        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled);
-        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled);
-        this.comparing = new Importer(target, Existing.SKIP, true, retries, this::settled).comparing();
+        this.creating = new Importer(target, Existing.SKIP, retries, this::settled);
+        this.replacing = new Importer(target, Existing.REPLACE, retries, this::settled);
     }
 
     /** Returns the maximum length of a value that the server accepts. */
-    static int maxValueBytes(ServerConnection.Connector server) throws IOException {
+    static int maxValueBytes(Endpoint server) throws IOException {
         try (ServerConnection connection = server.connect()) {
             return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
         }
@@ -198,19 +191,12 @@ final class RedisImport implements AutoCloseable {
     }
 
     private void importOrCompare(Set<DocumentName> page) throws IOException {
-        List<byte[]> unknown = new ArrayList<>();
-        List<byte[]> old = new ArrayList<>();
-        for (DocumentName each : page) {
-            byte[] name = each.toBytes();
-            int settled = settledIn(name);
-            if (Math.abs(settled) != pass) {
-                (settled > 0 ? old : unknown).add(name);
-            }
-        }
-        lists.read(unknown, creating);
+        List<byte[]> unsettled = page.stream()
+                .map(DocumentName::toBytes)
+                .filter(name -> Math.abs(settledIn(name)) != pass)
+                .toList();
+        lists.read(unsettled, creating);
         creating.finish();
-        lists.read(old, comparing);
-        comparing.finish();
         handleDiffering();
     }
 
@@ -235,7 +221,7 @@ final class RedisImport implements AutoCloseable {
         if (known.values().stream().noneMatch(this::isLost)) {
             return;
         }
-        target.scanAll(new byte[0], names -> {
+        target.scanPrefix(new byte[0], names -> {
             for (byte[] name : names) {
                 if (isLost(settledIn(name)) && !hasExpired(name) && !lists.has(name)) {
                     reject(

@@ -2,7 +2,6 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
-import io.caravan.server.cli.client.DocumentClient.Names;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.IoSupplier;
@@ -31,7 +30,6 @@ final class ServerPair implements AutoCloseable {
 
     private volatile @Nullable DocumentClient source;
     private volatile @Nullable DocumentClient target;
-    private int openings;
     private boolean everConnected;
     private boolean lost;
     private long lostNanos;
@@ -67,9 +65,10 @@ final class ServerPair implements AutoCloseable {
     private static boolean isLost(Exception problem) {
         return problem instanceof IOException
                 || problem instanceof LostException
-                || problem instanceof ClientException
-                        && (problem.getCause() instanceof IOException
-                                || problem.getCause() instanceof InterruptedException);
+                || problem instanceof ClientException rejection
+                        && (rejection.kind() == ClientException.Kind.NOT_LEADER
+                                || rejection.getCause() instanceof IOException
+                                || rejection.getCause() instanceof InterruptedException);
     }
 
     /**
@@ -101,7 +100,6 @@ final class ServerPair implements AutoCloseable {
         if (target == null) {
             source = toSource.get();
             target = toTarget.get();
-            openings++;
         }
         if (stopped()) {
             // The connections were opened after the stop, so the stop has not closed them.
@@ -109,9 +107,6 @@ final class ServerPair implements AutoCloseable {
             target().cut();
         }
         if (!everConnected) {
-            // Over HTTP, nothing has been sent yet.
-            source().scan(Names.before(), new byte[0]);
-            target().scan(Names.before(), new byte[0]);
             connected();
         }
     }
@@ -123,10 +118,6 @@ final class ServerPair implements AutoCloseable {
             lost = false;
             messages.accept("connected again");
         }
-    }
-
-    int openings() {
-        return openings;
     }
 
     DocumentClient source() {

@@ -4,10 +4,9 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.Endpoint;
 import io.caravan.server.cli.client.HttpLink;
-import io.caravan.server.cli.client.RespDocumentClient;
 import io.caravan.server.cli.client.Retries;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
@@ -44,15 +43,14 @@ final class StreamImport implements AutoCloseable {
     private volatile long documents;
     private volatile long already;
 
-    StreamImport(HttpLink streams, ServerConnection.Connector server, Existing existing, Consumer<String> messages)
-            throws IOException {
+    StreamImport(HttpLink streams, Endpoint server, Existing existing, Consumer<String> messages) throws IOException {
         this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), new Retries(Retries::sleep));
-        this.target = new RespDocumentClient(server);
+        this.target = DocumentClient.ofAllGroups(server);
         this.existing = existing;
         this.totals = new TransferTotals(messages);
         RateLimitRetries retries = new RateLimitRetries(messages);
-        this.creating = new Importer(target, Existing.SKIP, true, retries, this::settled).ofStreams();
-        this.replacing = new Importer(target, Existing.REPLACE, false, retries, this::settled).ofStreams();
+        this.creating = new Importer(target, Existing.SKIP, retries, this::settled).ofStreams();
+        this.replacing = new Importer(target, Existing.REPLACE, retries, this::settled).ofStreams();
     }
 
     private void settled(Upload document, Outcome outcome, String why) {

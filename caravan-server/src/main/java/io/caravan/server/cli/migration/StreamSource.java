@@ -207,7 +207,7 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
 
     private Response request(String method, byte[] name, String query) throws IOException {
         String path = "/" + StreamName.encodePlainly(name);
-        Response response = link.send(method, path + query, new byte[0], true, "Cache-Control", "no-cache");
+        Response response = link.send(method, path + query, true);
         if (response.status() == OK) {
             return response;
         }

@@ -1,8 +1,10 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ConnectionOptions.SourceServer;
+import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
+import io.caravan.server.cli.client.DocumentClient;
+import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -22,16 +24,26 @@ abstract class TransferCommand extends ClientCommand {
     protected @Nullable String prefix;
 
     @Mixin
-    protected SourceServer source;
-
-    @Mixin
     protected TargetServer other;
 
     protected final ServerPair servers() {
         return new ServerPair(
-                () -> source.documents(connectionOptions),
-                () -> other.documents(connectionOptions),
+                () -> DocumentClient.ofAllGroups(server()),
+                () -> DocumentClient.ofAllGroups(other.endpoint(connectionOptions)),
                 this::printMessage);
+    }
+
+    /**
+     * Checks that the server lists all of its documents, unless a single document is to be transferred.
+     *
+     * @throws ClientException if a document may exist only in the archive
+     */
+    protected final void requireAllListed() throws IOException {
+        if (name == null) {
+            try (DocumentClient source = DocumentClient.ofAllGroups(server())) {
+                source.requireComplete();
+            }
+        }
     }
 
     /** Returns the name of the single document to transfer, or null for all documents. */

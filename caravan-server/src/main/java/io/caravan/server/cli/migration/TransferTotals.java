@@ -1,7 +1,5 @@
 package io.caravan.server.cli.migration;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Outcome;
@@ -9,12 +7,10 @@ import io.caravan.server.cli.migration.Importer.Upload;
 import java.io.IOException;
 import java.util.Map;
 import java.util.function.Consumer;
-import java.util.zip.CRC32C;
 
 /** Counts transferred documents and, in an import, all outcomes. Not thread-safe. */
 final class TransferTotals implements Importer.Listener {
     private final Consumer<String> messages;
-    private final CRC32C crc = new CRC32C();
     private final long[] outcomes = new long[Outcome.values().length];
     private long documents;
     private long values;
@@ -29,7 +25,6 @@ final class TransferTotals implements Importer.Listener {
         documents++;
         values += sum.count();
         bytes += sum.bytes();
-        crc.update(sum.crc32c().getBytes(US_ASCII));
     }
 
     @Override
@@ -63,19 +58,6 @@ final class TransferTotals implements Importer.Listener {
 
     long documents() {
         return documents;
-    }
-
-    long values() {
-        return values;
-    }
-
-    long bytes() {
-        return bytes;
-    }
-
-    /** Returns a checksum over the checksums of all documents, in the order of the documents. */
-    String crc32c() {
-        return DocumentChecksum.hex(crc);
     }
 
     /** Prints the totals and all outcomes, for example {@code copied 2 documents, 5 values, 71 B; 1 rejected}. */

@@ -10,6 +10,7 @@ import io.caravan.server.cli.client.HttpLink.StatusClient;
 import io.caravan.server.cli.client.HttpLink.StatusClient.Page;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.IoSupplier;
 import io.caravan.server.config.Setting;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -58,8 +59,8 @@ final class ServerReport {
         return "[a-z0-9_]{1,80}(?:\\{(?:" + label + "(?:,|(?=})))" + "{0,16}})?";
     }
 
-    void overResp(ServerConnection.Connector server) {
-        try (ServerConnection connection = server.connect()) {
+    void overResp(IoSupplier<ServerConnection> server) {
+        try (ServerConnection connection = server.get()) {
             info = connection.info();
             file.json(
                     "server/info.json",

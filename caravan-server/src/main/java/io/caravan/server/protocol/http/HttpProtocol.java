@@ -239,7 +239,7 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     private HttpExchange exchange(HttpConnection connection, Request request, Route route, Principal principal) {
-        request.expectBody(route.maxBodyBytes(config.maxBodyBytes()), route.takesBody());
+        request.expectBody(config.maxBodyBytes(), route.takesBody());
         return new HttpExchange(connection, request, route, principal);
     }
 

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * @param permission the required permission, which applies to the document if the path names one; null if none is
  *     required
  * @param statuses the status codes of responses, in addition to {@link #COMMON_STATUSES}
- * @param takesValues whether the body may contain several values in Base64, and may thus be longer than a value
  * @param endpoint handles a request that has arrived completely, on the event loop of the connection, which must not be
  *     blocked. The response may follow later, from any thread. Exceptions are translated by {@link Problem#of}
  */
@@ -27,26 +26,17 @@ public record Route(
         String operation,
         @Nullable Permission permission,
         Set<Integer> statuses,
-        boolean takesValues,
         Consumer<HttpExchange> endpoint) {
     static final String REST = "{path}";
     static final String NAME = "{name}";
 
+    /** Status codes that a response of any route may have. */
     static final Set<Integer> COMMON_STATUSES =
             Set.of(400, 401, 403, 408, 412, 413, 414, 415, 417, 431, 500, 501, 503, 505);
 
     /** Status codes of responses about a document that was moved to another server. */
     private static final Set<Integer> MOVED_STATUSES = Set.of(307, 421);
 
-    /**
-     * The total size of values, before Base64 encoding, that a body with several values may always have, even if the
-     * maximum length of a value is lower.
-     */
-    private static final int VALUES_BYTES = 1024 * 1024;
-
-    private static final int VALUES_ROOM_BYTES = 64 * 1024;
-
-    /** Creates a route whose request body is at most as long as one value. */
     Route(
             HttpMethod method,
             String path,
@@ -54,18 +44,7 @@ public record Route(
             @Nullable Permission permission,
             Consumer<HttpExchange> endpoint,
             Integer... statuses) {
-        this(method, path, operation, permission, Set.of(statuses), false, endpoint);
-    }
-
-    Route takingValues() {
-        return new Route(method, path, operation, permission, statuses, true, endpoint);
-    }
-
-    /** Returns the maximum length of a request body, given the maximum length of a value. */
-    int maxBodyBytes(int maxValueBytes) {
-        return takesValues
-                ? (int) Math.min(Integer.MAX_VALUE, Math.max(maxValueBytes, VALUES_BYTES) * 4L / 3 + VALUES_ROOM_BYTES)
-                : maxValueBytes;
+        this(method, path, operation, permission, Set.of(statuses), endpoint);
     }
 
     /** Returns a route that responds to every request with this problem. */
@@ -77,7 +56,7 @@ public record Route(
     }
 
     Route with(Consumer<HttpExchange> other) {
-        return new Route(method, path, operation, permission, statuses, takesValues, other);
+        return new Route(method, path, operation, permission, statuses, other);
     }
 
     boolean aboutDocument() {

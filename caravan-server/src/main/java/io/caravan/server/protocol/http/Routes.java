@@ -19,9 +19,6 @@ import java.util.stream.Stream;
 public final class Routes {
     private static final String STREAM = StreamName.PREFIX + Route.REST;
     private static final String VALUES = "/v1/values/" + Route.REST;
-    private static final String EXPORT = "/v1/export/" + Route.REST;
-    private static final String IMPORT = "/v1/import/" + Route.REST;
-    private static final String MOVE = "/v1/move/" + Route.REST;
     private static final String BACKUP = ServerEndpoints.BACKUPS + Route.NAME;
     private static final String SPACE = ServerEndpoints.SPACES + Route.NAME;
     private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
@@ -63,9 +60,7 @@ public final class Routes {
         Consumer<HttpExchange> follow = current(StreamReads::follow);
         Consumer<HttpExchange> list = current(apart(DocumentList::list));
         Consumer<HttpExchange> values = current(apart(ValueEndpoints::values));
-        Consumer<HttpExchange> export = current(MigrationEndpoints::export);
         Consumer<HttpExchange> batch = StreamBatches::change;
-        Consumer<HttpExchange> load = MigrationEndpoints::importDocument;
         Consumer<HttpExchange> startBackup = apart(ServerEndpoints::startBackup);
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, StreamWrites::create, 200, 201, 404, 409, 429, 507),
@@ -78,9 +73,6 @@ public final class Routes {
                 new Route(POST, "/v1/live", StreamReads.FOLLOW, READ, follow, 200, 409),
                 new Route(GET, "/v1/documents", DocumentList.OPERATION, READ, list, 200),
                 new Route(GET, VALUES, "readValues", READ, values, 200, 404, 409, 410),
-                new Route(GET, EXPORT, "exportDocument", READ, export, 200, 404, 410),
-                new Route(POST, IMPORT, "importDocument", WRITE, load, 200, 404, 409, 410, 429, 507).takingValues(),
-                new Route(POST, MOVE, "moveDocument", WRITE, MigrationEndpoints::move, 200, 404, 409, 410, 507),
                 new Route(GET, "/v1/store", "store", ADMIN, apart(server::store), 200),
                 new Route(
                         POST, "/v1/checkpoint", "makeCheckpoint", ADMIN, apart(ServerEndpoints::checkpoint), 204, 507),

@@ -136,7 +136,7 @@ public final class CommandRun {
         return out.toString(UTF_8);
     }
 
-    byte[] outBytes() {
+    public byte[] outBytes() {
         return out.toByteArray();
     }
 

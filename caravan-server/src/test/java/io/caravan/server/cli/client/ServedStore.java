@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.HttpConfig;
@@ -21,7 +23,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import redis.clients.jedis.Jedis;
 
@@ -115,15 +121,37 @@ public final class ServedStore implements AutoCloseable {
         return new Jedis("127.0.0.1", port, TIMEOUT_MILLIS);
     }
 
-    /** Exports all documents, and returns the lines of the export, including their checksums. */
+    /** Returns a line for each document, with its name, sequences, attributes, and values. */
     public List<String> exported() {
-        CommandRun run = CommandRun.of(this, "export");
-        assertThat(run.exitCode()).as(run.err()).isZero();
-        return run.out()
-                .lines()
-                .filter(line -> !line.contains("\"type\":\"end\""))
-                .sorted()
-                .toList();
+        List<String> lines = new ArrayList<>();
+        try (DocumentClient client = Migrations.carrier(address())) {
+            client.scanPrefix(new byte[0], names -> {
+                for (byte[] name : names) {
+                    Description document = DocumentClient.visible(client.requestDescription(name));
+                    if (document == null) {
+                        continue;
+                    }
+                    StringBuilder line = new StringBuilder(DocumentName.of(name) + " " + document.first());
+                    new TreeMap<>(document.attributes())
+                            .forEach((key, value) ->
+                                    line.append(' ').append(key).append('=').append(text(Description.encoded(value))));
+                    client.read(name, document, value -> line.append('\n').append(text(value.bytes())));
+                    lines.add(line.toString());
+                }
+            });
+        } catch (ClientException changing) {
+            lines.add(changing.getMessage());
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        lines.sort(null);
+        return lines;
+    }
+
+    private static String text(byte[] bytes) {
+        return bytes.length > 100
+                ? bytes.length + " bytes " + Arrays.hashCode(bytes)
+                : new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
     public String address() {

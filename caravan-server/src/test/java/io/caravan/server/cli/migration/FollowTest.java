@@ -46,7 +46,7 @@ class FollowTest {
     private final ServedStore from = new ServedStore(store, config -> config.withHttp(ServedStore.http()));
 
     @AutoClose
-    private final ServedStore to = new ServedStore(config -> config.withHttp(ServedStore.http()));
+    private final ServedStore to = new ServedStore();
 
     private Jedis here;
     private Jedis there;
@@ -103,17 +103,12 @@ class FollowTest {
         return CommandRun.of(source, CommandRun.words(List.of("move", "--to", target.address()), more));
     }
 
-    private String address(String protocol) {
-        return protocol.equals("http") ? to.url() : to.address();
-    }
-
     private void awaitSame() {
         Eventually.await("the same", () -> to.exported().equals(from.exported()));
     }
 
-    @ParameterizedTest
-    @CsvSource({"resp, resp", "resp, http", "http, resp"})
-    void followCopiesChangesUntilStopped(String source, String target) throws Exception {
+    @Test
+    void followCopiesChangesUntilStopped() throws Exception {
         for (int i = 0; i < 20; i++) {
             here.rpush("d/" + i, "a", "b");
         }
@@ -121,9 +116,7 @@ class FollowTest {
         for (int i = 0; i < 40; i++) {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
         }
-        Run run = source.equals("http")
-                ? follow(address(target), "--prefix", "d/", "--from", from.url())
-                : follow(address(target), "--prefix", "d/");
+        Run run = follow(to.address(), "--prefix", "d/");
         Eventually.await("the first", () -> there.dbSize() == 21);
 
         here.rpush("d/1", "c", "");
@@ -189,10 +182,10 @@ class FollowTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"a, resp", "--prefix=, resp", "a, http", "--prefix=, http"})
-    void followDeletesNothingIfSourceStoreIsReplaced(String what, String source) throws Exception {
+    @ValueSource(strings = {"a", "--prefix="})
+    void followDeletesNothingIfSourceStoreIsReplaced(String what) throws Exception {
         here.rpush("a", "1");
-        Run run = source.equals("http") ? follow(to.address(), what, "--from", from.url()) : follow(to.address(), what);
+        Run run = follow(to.address(), what);
         awaitSame();
         restartWithout(() -> store.delete(1).join());
         run.join();
@@ -403,23 +396,18 @@ class FollowTest {
         assertThat(here.lrange("a", 0, -1)).containsExactly("4");
     }
 
-    /** A move over HTTP must use no RESP connection, and its redirects must contain no RESP address. */
     @Test
-    void movesDocumentsOverHttp() throws Exception {
+    void moveRemovesFencesAndRedirects() throws Exception {
         here.rpush("d/a b", "1", "2", "3");
         here.rpush("d/é", "1");
         List<String> before = from.exported();
-        String[] words = {"move", "--prefix", "d/", "--from", from.url(), "--to", to.url()};
-        CommandRun moved = CommandRun.at("127.0.0.1:1", words).exits(0);
-        assertThat(moved.out()).isEqualTo("moved 2 documents to " + to.url() + "\n");
+        assertThat(move(from, to, "--prefix", "d/").out()).isEqualTo("moved 2 documents to " + to.address() + "\n");
         assertThat(to.exported()).isEqualTo(before);
-        assertThat(rejection(() -> here.llen("d/é"))).startsWith("RELOCATED " + to.url() + " ");
+        elsewhere(here, "d/é", to);
         here.rpush("d/c", "1");
-        assertThat(CommandRun.at("127.0.0.1:1", CommandRun.words(List.of(words), "--abandon"))
-                        .out())
+        assertThat(move(from, to, "--prefix", "d/", "--abandon").out())
                 .isEqualTo("removed the fences of 0 documents\n");
-        String[] one = {"move", "d/é", "--from", from.url(), "--to", to.url(), "--forget"};
-        CommandRun.at("127.0.0.1:1", one).exits(0);
+        move(from, to, "d/é", "--forget").exits(0);
         assertThat(here.exists("d/é")).isFalse();
     }
 
@@ -582,9 +570,8 @@ class FollowTest {
         assertThat(there.llen("a")).isEqualTo(40);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"resp", "http"})
-    void copyWaitsForSpaceRateLimit(String protocol) {
+    @Test
+    void copyWaitsForSpaceRateLimit() {
         for (int i = 0; i < 6; i++) {
             here.rpush("d/" + i, "a");
         }
@@ -592,8 +579,7 @@ class FollowTest {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
         }
         there.sendCommand(SPACE, "SET", "d/", "writes-per-second", "5");
-        CommandRun copied =
-                CommandRun.of(from, "copy", "--to", address(protocol)).exits(0);
+        CommandRun copied = CommandRun.of(from, "copy", "--to", to.address()).exits(0);
         assertThat(copied.out()).startsWith("copied 7 documents");
         assertThat(copied.err()).contains("exceeds its rate").contains("waits for as long as");
         assertThat(to.exported()).isEqualTo(from.exported());

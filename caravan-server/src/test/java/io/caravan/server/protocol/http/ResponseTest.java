@@ -57,7 +57,6 @@ class ResponseTest {
                 "/v1/values/page",
                 "/v1/stream/none",
                 "/v1/documents",
-                "/v1/export/page",
                 "/nothing<script>"
             })
     void sandboxesOtherResponses(String path) throws Exception {
@@ -93,7 +92,6 @@ class ResponseTest {
         "PUT, /v1/stream/new, deflate",
         "POST, /v1/batch, gzip",
         "POST, /v1/live, zstd",
-        "POST, /v1/import/new?step=whole&first=0, gzip",
         "PUT, /v1/spaces/a, gzip"
     })
     void rejectsCompressedBodies(String method, String path, String encoding) throws Exception {

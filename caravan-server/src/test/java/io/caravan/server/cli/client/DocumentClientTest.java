@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests how many values a client requests at a time, depending on the sizes of the values. */
-class RespDocumentClientTest {
+class DocumentClientTest {
     @ParameterizedTest(name = "{0} values of {1} bytes in all")
     @CsvSource({
         "0, 0, 1",
@@ -21,7 +21,7 @@ class RespDocumentClientTest {
         "5, 1, 16",
     })
     void pageSizeTargetsOneMebibyte(long values, long bytes, int expected) {
-        assertThat(RespDocumentClient.pageValues(new Description(1, 7, 7 + values, bytes, Map.of())))
+        assertThat(new Description(1, 7, 7 + values, bytes, Map.of()).pageValues())
                 .isEqualTo(expected);
     }
 }
