@@ -168,6 +168,11 @@ public final class Output implements Closeable {
         }
     }
 
+    /** Returns the buffered stream to which the results are written. */
+    public OutputStream stream() {
+        return out;
+    }
+
     public void flush() throws IOException {
         out.flush();
     }

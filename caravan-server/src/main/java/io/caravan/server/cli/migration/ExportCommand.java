@@ -6,9 +6,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Set;
@@ -57,7 +55,7 @@ public final class ExportCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         check(name == null || prefix == null, "NAME and --prefix exclude each other");
         if (file == null) {
-            export(console().out());
+            export(output);
         } else {
             toFile(file, output);
         }
@@ -65,16 +63,15 @@ public final class ExportCommand extends ClientCommand {
 
     private void toFile(Path to, Output output) throws IOException {
         try (ExportFile made = new ExportFile(to)) {
-            TransferTotals totals = export(made.out());
+            TransferTotals totals = export(new Output(made.out(), false));
             made.finish();
             String line = "exported " + totals.transferred("document") + " to " + to;
             output.print(DocumentName.printable(line), Output.fields(totals.fields(), "file", to.toString()));
         }
     }
 
-    private TransferTotals export(OutputStream to) throws IOException {
-        OutputStream out = new BufferedOutputStream(to);
-        ExportWriter writer = new ExportWriter(out);
+    private TransferTotals export(Output to) throws IOException {
+        ExportWriter writer = new ExportWriter(to.stream());
         Exporter exporter;
         try (Progress progress = countProgress("documents");
                 DocumentClient server = DocumentClient.ofAllGroups(server())) {

@@ -4,7 +4,6 @@ import com.github.luben.zstd.ZstdInputStream;
 import com.github.luben.zstd.ZstdOutputStream;
 import io.caravan.server.cli.client.ClientException;
 import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -46,14 +45,14 @@ final class ExportFile implements AutoCloseable {
         channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         // The file is also deleted if the user interrupts the command.
         partial.toFile().deleteOnExit();
-        out = compressed(new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES));
+        out = compressed(Channels.newOutputStream(channel));
     }
 
     private ClientException exists() {
         return ClientException.failed("the file '" + file + "' exists, and is not overwritten");
     }
 
-    /** Returns the output, which must be flushed, but not closed. */
+    /** Returns the output, which should be buffered and flushed, but not closed. */
     OutputStream out() {
         return out;
     }

@@ -84,7 +84,7 @@ class MovedDocumentTest {
         assertThat(read.body()).contains("has been moved to other:6380");
     }
 
-    /** Visitors of a document that is being imported must be told to wait. */
+    /** A reader of a document that is being imported must wait. */
     @Test
     void unfinishedImportIsNotVisible() throws Exception {
         server.send("DELETE", STREAM, null);
