@@ -5,6 +5,8 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -18,15 +20,14 @@ public final class ListCommand extends ClientCommand implements ReadOnly {
     @Option(
             names = "--match",
             paramLabel = "GLOB",
-            defaultValue = "*",
             description = "Only names that match this pattern: * stands for any characters, ? for one character, and"
                     + " [a-z] for one character of a range. Quote the pattern; otherwise, the shell expands it.")
-    private String glob;
+    private @Nullable String glob;
 
     @Override
     protected void run(Output output) throws IOException {
         try (DocumentClient documents = DocumentClient.ofAllGroups(server())) {
-            documents.scan(bytes(glob), names -> {
+            documents.scan(bytes(Objects.requireNonNullElse(glob, "*")), names -> {
                 for (byte[] name : names) {
                     print(name, output);
                 }
