@@ -71,6 +71,10 @@ final class Importer implements DocumentReceiver {
         REJECTED
     }
 
+    private interface Reading {
+        void read(DocumentChecksum sink) throws IOException;
+    }
+
     interface Listener {
         /** Receives the outcome for a document, and the reason if it was rejected. */
         void settled(Upload document, Outcome outcome, String why);
@@ -214,6 +218,10 @@ final class Importer implements DocumentReceiver {
             documents.get(i).there = DocumentClient.visible(replies.get(i));
         }
         documents.forEach(Upload::readAhead);
+        // The other documents are read after these replies, because both use the same connection.
+        for (Upload document : documents) {
+            document.receiveAhead();
+        }
         for (Upload document : documents) {
             settle(document, document.isSame());
         }
@@ -286,6 +294,9 @@ final class Importer implements DocumentReceiver {
         private @Nullable Description there;
         /** The server's values, if they have been requested in one reply. */
         private @Nullable Reply<List<Value>> values;
+
+        /** Whether the values in that reply are the same. */
+        private boolean same;
 
         private Upload(byte[] name, Description document) {
             this.name = name;
@@ -403,18 +414,27 @@ final class Importer implements DocumentReceiver {
             values = isShort && range().count() > 0 ? target.requestValues(name, range()) : null;
         }
 
-        /** Reads the server's document, and compares it with this one. */
-        boolean isSame() throws IOException {
-            if (!isComparable()) {
-                return false;
+        /** Receives the values that were requested, and compares them. */
+        void receiveAhead() throws IOException {
+            Reply<List<Value>> reply = values;
+            if (reply != null) {
+                same = isSame(
+                        sink -> Objects.requireNonNull(reply.receive()).forEach(value -> sink.value(value.bytes())));
             }
+        }
+
+        /** Whether the server's document is the same; reads it if its values were not requested. */
+        boolean isSame() throws IOException {
+            if (values != null || !isComparable()) {
+                return same;
+            }
+            return isSame(sink -> target.read(name, range(), value -> sink.value(value.bytes())));
+        }
+
+        private boolean isSame(Reading reading) throws IOException {
             DocumentChecksum found = new DocumentChecksum(sum.isBounded());
             try {
-                if (values != null) {
-                    Objects.requireNonNull(values.receive()).forEach(value -> found.value(value.bytes()));
-                } else {
-                    target.read(name, range(), value -> found.value(value.bytes()));
-                }
+                reading.read(found);
             } catch (ClientException changed) {
                 changed.ofDocument();
                 return false;

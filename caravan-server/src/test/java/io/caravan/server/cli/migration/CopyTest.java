@@ -122,6 +122,25 @@ class CopyTest {
         }
     }
 
+    /** A fork, whose length is unknown, must be read only after the replies for other documents have arrived. */
+    @Test
+    void comparesForksAtTarget() throws Exception {
+        try (ServedStore forks = new ServedStore(config -> config.withHttp(ServedStore.http()));
+                Jedis client = from.jedis();
+                Jedis other = forks.jedis()) {
+            other.rpush("origin", "1", "2");
+            for (int i = 0; i < 30; i++) {
+                client.rpush("d/" + i, "1", "2");
+                if (i % 3 == 0) {
+                    forks.send("PUT", "d/" + i, "", "Stream-Forked-From", "/v1/stream/origin");
+                }
+            }
+            CommandRun run =
+                    CommandRun.of(from, "copy", "--to", forks.address()).succeeds();
+            assertThat(run.out()).isEqualTo("copied 20 documents, 40 values, 40 B; 10 were there already\n");
+        }
+    }
+
     @Test
     void reportsInvalidAddresses() {
         for (String address : List.of("http://u:s3cret@127.0.0.1:1", "http://127.0.0.1:1", "127.0.0.1")) {
