@@ -87,7 +87,7 @@ public final class EditedDocument {
         }
         List<byte[]> stored = values;
         if (timestamps.on()) {
-            long now = edits.writes.expiry.nowMillis();
+            long now = edits.service.expiry.nowMillis();
             stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
         }
         for (byte[] value : stored) {
@@ -328,7 +328,7 @@ public final class EditedDocument {
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
-        Expiry expiry = edits.writes.expiry;
+        Expiry expiry = edits.service.expiry;
         if (info == null) {
             return;
         }
@@ -445,7 +445,7 @@ public final class EditedDocument {
 
     /** Deletes the unfinished import of a replacement of this document, if there is one. */
     void abortReplacement() {
-        if (edits.writes.catalog.peek(edits.writes.replacementName(name)) != null) {
+        if (edits.service.catalog.peek(edits.service.replacementName(name)) != null) {
             EditedDocument staging = replacement();
             DocumentInfo unfinished = staging.evenDeleted();
             if (unfinished != null) {
@@ -456,7 +456,7 @@ public final class EditedDocument {
 
     /** Returns the invisible document, in the same shard, into which a replacement of this document is imported. */
     EditedDocument replacement() {
-        return edits.document(edits.writes.replacementName(name));
+        return edits.document(edits.service.replacementName(name));
     }
 
     /** Deletes the document, and replaces it with another one, whose attributes the caller must then set. */
@@ -524,7 +524,7 @@ public final class EditedDocument {
         DocumentState after = edit.state();
         tracked = used && after != null && Expiry.tracks(DocumentAttributes.of(after.attributes()));
         if (tracked && after != null) {
-            withdrawUse = edits.writes.expiry.use(after.id());
+            withdrawUse = edits.service.expiry.use(after.id());
         }
     }
 
@@ -536,7 +536,7 @@ public final class EditedDocument {
             }
             return;
         }
-        Expiry expiry = edits.writes.expiry;
+        Expiry expiry = edits.service.expiry;
         DocumentState after = edit.state();
         boolean same = after != null && before != null && after.id() == before.id();
         if (before != null && !same && !handedOver) {

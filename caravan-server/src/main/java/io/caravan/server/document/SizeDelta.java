@@ -42,7 +42,7 @@ final class SizeDelta {
     }
 
     private ListStore store() {
-        return document.edits.writes.store;
+        return document.edits.service.store;
     }
 
     EditedDocument document() {

@@ -431,6 +431,19 @@ class DocumentServiceTest {
         assertThat(notifications).hasValue(2);
     }
 
+    @Test
+    void allSubscribersAreNotifiedEvenIfOneThrows() {
+        AtomicInteger notifications = new AtomicInteger();
+        for (int i = 0; i < 10; i++) {
+            documents.service().onChange(name("d"), () -> {
+                notifications.incrementAndGet();
+                throw new IllegalStateException("failed to handle the change");
+            });
+        }
+        documents.push("d", "a");
+        notifications(10, notifications);
+    }
+
     /** Waits for this number of notifications, which may arrive shortly after the writer has received its outcome. */
     private static void notifications(int times, AtomicInteger notifications) {
         Eventually.await(times + " notifications", () -> notifications.get() == times);

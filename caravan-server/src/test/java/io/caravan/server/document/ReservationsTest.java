@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Tests actions that wait for another thread's write. An action that fails must not make the others wait forever. */
+/** Tests writes that wait for another thread's write. A write that fails must not make the others wait forever. */
 class ReservationsTest {
     private final List<String> ran = new ArrayList<>();
     private final StackOverflowError broken = new StackOverflowError("first");
@@ -31,18 +31,5 @@ class ReservationsTest {
         assertThatThrownBy(() -> reservations.release(names)).isSameAs(broken);
         assertThat(ran).containsExactly("failing", "next");
         assertThat(reservations.defer(names, () -> () -> ran.add("late"))).isFalse();
-    }
-
-    @Test
-    void allListenersAreNotifiedEvenIfOneThrows() {
-        ChangeListeners listeners = new ChangeListeners();
-        listeners.add(name("a"), this::fail);
-        listeners.add(name("a"), () -> ran.add("same document"));
-        listeners.add(name("b"), () -> ran.add("other document"));
-
-        assertThatThrownBy(() -> listeners.changed(List.of(name("a"), name("b"))))
-                .isSameAs(broken);
-        assertThat(ran).containsExactlyInAnyOrder("failing", "same document", "other document");
-        assertThat(listeners.documents()).isZero();
     }
 }
