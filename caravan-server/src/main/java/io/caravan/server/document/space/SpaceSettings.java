@@ -26,6 +26,10 @@ public final class SpaceSettings {
         return get(setting) != 0;
     }
 
+    boolean isEmpty() {
+        return asMap().isEmpty();
+    }
+
     public boolean exceeds(SpaceSetting setting, long number) {
         long most = get(setting);
         return most != 0 && number > most;

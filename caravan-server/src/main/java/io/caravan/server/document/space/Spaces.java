@@ -1,15 +1,23 @@
 package io.caravan.server.document.space;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.StoreVersionException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,10 +35,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Any thread may look up a space; a lookup costs only a few comparisons. Methods that update spaces require a thread
  * that may wait: creating or removing a space recounts all documents, because some documents then belong to another
  * space.
+ *
+ * <p>The settings are stored in a list of the store. An entry contains the new settings of one space:
+ *
+ * <ul>
+ * <li>a version, 1, in one byte;
+ * <li>the length of the prefix in 2 bytes, big-endian, and the prefix;
+ * <li>to the end of the entry, the settings as {@link Attributes}, each value in 8 bytes, big-endian; none if the space
+ *       was removed.
+ * </ul>
+ *
+ * <p>Once the list would retain more than twice as many entries as there are spaces, an update replaces all of them.
  */
 public final class Spaces {
     public static final int MAX_SPACES = 1_000;
-    public static final long LIST_ID = SpaceJournal.LIST_ID;
+    public static final long LIST_ID = -4;
+
+    private static final byte VERSION = 1;
+    private static final String FILE = "list of spaces";
 
     private final ListStore store;
     private final Catalog catalog;
@@ -39,7 +61,11 @@ public final class Spaces {
     /** Held while spaces are updated. Acquired before the locks of the catalog and the store. */
     private final ReentrantLock changing = new ReentrantLock();
     /** The stored settings of the spaces. Guarded by {@link #changing}. */
-    private final SpaceJournal journal;
+    private SortedMap<Prefix, SpaceSettings> stored = new TreeMap<>();
+    /** The sequences of the list. Guarded by {@link #changing}. */
+    private long firstSequence;
+
+    private long nextSequence;
 
     /** The settings that cannot be set because they have no effect on this server, each with the reason. */
     private final Map<SpaceSetting, String> rejected = new ConcurrentHashMap<>();
@@ -67,10 +93,57 @@ public final class Spaces {
         this.catalog = catalog;
         this.nanoTime = nanoTime;
         this.server = server;
-        this.journal = new SpaceJournal(store);
-        if (!journal.settings().isEmpty()) {
+        ListInfo list = store.info(LIST_ID);
+        if (list != null) {
+            firstSequence = list.firstSequence();
+            nextSequence = list.nextSequence();
+            store.get(LIST_ID, (sequence, entry) -> {
+                decode(sequence, entry);
+                return true;
+            });
+        }
+        if (!stored.isEmpty()) {
             publish();
         }
+    }
+
+    private void decode(long sequence, ByteBuffer entry) {
+        try {
+            byte version = entry.get();
+            if (version != VERSION) {
+                throw new StoreVersionException(FILE, version, VERSION, VERSION);
+            }
+            byte[] prefix = new byte[Short.toUnsignedInt(entry.getShort())];
+            entry.get(prefix);
+            byte[] encoded = new byte[entry.remaining()];
+            entry.get(encoded);
+            SpaceSettings settings = SpaceSettings.decode(Attributes.decode(encoded));
+            if (settings == null) {
+                throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
+            }
+            put(stored, Prefix.of(prefix), settings);
+        } catch (BufferUnderflowException | IllegalArgumentException invalid) {
+            throw new CorruptStoreException(
+                    FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
+        }
+    }
+
+    private static void put(Map<Prefix, SpaceSettings> spaces, Prefix prefix, SpaceSettings settings) {
+        if (settings.isEmpty()) {
+            spaces.remove(prefix);
+        } else {
+            spaces.put(prefix, settings);
+        }
+    }
+
+    private static byte[] encode(Prefix prefix, SpaceSettings settings) {
+        byte[] encoded = settings.encode().encoded();
+        return ByteBuffer.allocate(Byte.BYTES + Short.BYTES + prefix.length() + encoded.length)
+                .put(VERSION)
+                .putShort((short) prefix.length())
+                .put(prefix.toBytes())
+                .put(encoded)
+                .array();
     }
 
     /** Whether no spaces exist, so that lookups and counts are unnecessary. */
@@ -144,15 +217,14 @@ public final class Spaces {
     public Space set(Prefix prefix, UnaryOperator<SpaceSettings> change) {
         changing.lock();
         try {
-            Map<Prefix, SpaceSettings> present = journal.settings();
-            SpaceSettings before = present.getOrDefault(prefix, SpaceSettings.NONE);
+            SpaceSettings before = stored.getOrDefault(prefix, SpaceSettings.NONE);
             SpaceSettings after = change.apply(before);
-            if (after.asMap().isEmpty()) {
+            if (after.isEmpty()) {
                 throw new IllegalArgumentException("a space must have a setting; remove it to have none");
             }
             checkDurability(before.durability(), after.durability());
             checkNotRejected(before, after);
-            if (!present.containsKey(prefix) && present.size() == MAX_SPACES) {
+            if (!stored.containsKey(prefix) && stored.size() == MAX_SPACES) {
                 throw new IllegalArgumentException(
                         "there are already " + MAX_SPACES + " spaces, the maximum; remove one first");
             }
@@ -167,9 +239,9 @@ public final class Spaces {
     public boolean remove(Prefix prefix) {
         changing.lock();
         try {
-            boolean present = journal.settings().containsKey(prefix);
+            boolean present = stored.containsKey(prefix);
             if (present) {
-                apply(prefix, null);
+                apply(prefix, SpaceSettings.NONE);
             }
             return present;
         } finally {
@@ -200,8 +272,21 @@ public final class Spaces {
         });
     }
 
-    private void apply(Prefix prefix, @Nullable SpaceSettings settings) {
-        CompletableFuture<Long> durable = journal.write(prefix, settings);
+    /** Writes the new settings of a space, none to remove it, and publishes them. If the store throws, nothing changes. */
+    private void apply(Prefix prefix, SpaceSettings settings) {
+        SortedMap<Prefix, SpaceSettings> after = new TreeMap<>(stored);
+        put(after, prefix, settings);
+        boolean replaces = nextSequence + 1 - firstSequence > 2L * after.size();
+        Map<Prefix, SpaceSettings> written = replaces ? after : Map.of(prefix, settings);
+        WriteBatch batch = WriteBatch.create();
+        written.forEach((each, its) -> batch.append(LIST_ID, encode(each, its)));
+        long first = replaces ? nextSequence : firstSequence;
+        batch.trimTo(LIST_ID, first);
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        store.write(batch, WriteCallback.completing(durable));
+        stored = after;
+        firstSequence = first;
+        nextSequence += written.size();
         publish();
         try {
             // The store has accepted all writes under the previous settings, because publishing has acquired the lock
@@ -218,14 +303,13 @@ public final class Spaces {
 
     /** Publishes the spaces, and then counts their documents, unless the counts of the same spaces are complete. */
     private void publish() {
-        SortedMap<Prefix, SpaceSettings> settings = journal.settings();
         Map<Prefix, Space> before = spaces.stream().collect(Collectors.toMap(Space::prefix, space -> space));
         boolean counted =
-                countedStripes.get() == Catalog.STRIPES && before.keySet().equals(settings.keySet());
+                countedStripes.get() == Catalog.STRIPES && before.keySet().equals(stored.keySet());
         AtomicInteger progress = new AtomicInteger(counted ? Catalog.STRIPES : 0);
-        List<Space> made = new ArrayList<>(settings.size());
+        List<Space> made = new ArrayList<>(stored.size());
         Space last = null;
-        for (Map.Entry<Prefix, SpaceSettings> each : settings.entrySet()) {
+        for (Map.Entry<Prefix, SpaceSettings> each : stored.entrySet()) {
             Prefix prefix = each.getKey();
             while (last != null && !prefix.startsWith(last.prefix())) {
                 last = last.enclosing();
