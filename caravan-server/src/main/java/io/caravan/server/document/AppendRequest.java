@@ -6,7 +6,6 @@ import static io.caravan.server.document.DocumentAttributes.PRODUCERS;
 import static io.caravan.server.document.DocumentAttributes.STREAM_SEQ;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Arrays;
 import java.util.List;
@@ -62,112 +61,76 @@ public record AppendRequest(
      *     PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}
      */
     public Added applyTo(EditedDocument document) {
-        DocumentName name = document.name();
-        DocumentInfo info = DocumentReads.required(name, document.info());
+        DocumentInfo info = document.existing();
         DocumentAttributes attributes = info.attributes();
         if (attributes.closed()) {
-            return toClosed(name, info);
+            return toClosed(document, info);
         }
         if (contentType != null && !values.isEmpty() && !ContentTypes.same(contentType, attributes.contentType())) {
-            throw new DocumentException(
-                    Reason.CONTENT_TYPE_MISMATCH,
-                    name,
-                    "is of type " + attributes.contentType() + ", not " + contentType);
+            throw document.rejected(
+                    Reason.CONTENT_TYPE_MISMATCH, "is of type " + attributes.contentType() + ", not " + contentType);
         }
         if (producer != null) {
             Producer known = attributes.producers().find(producer.id());
-            if (repeats(name, producer, known)) {
+            if (repeats(document, producer, known)) {
                 return new Added(info, true, known);
             }
         }
-        checkStreamSeq(name, attributes.get(STREAM_SEQ));
-        checkSequence(name, info.nextSequence());
-        return append(document, info);
+        checkStreamSeq(document, attributes.get(STREAM_SEQ));
+        if (sequence.isPresent() && sequence.getAsLong() != info.nextSequence()) {
+            String problem = "continues with sequence " + info.nextSequence() + ", not " + sequence.getAsLong();
+            throw document.rejected(
+                    Reason.SEQUENCE_CONFLICT, problem, sequence.getAsLong(), info.nextSequence());
+        }
+        return append(document, attributes);
     }
 
-    private Added toClosed(DocumentName name, DocumentInfo info) {
+    private Added toClosed(EditedDocument document, DocumentInfo info) {
         boolean repeated = producer == null
                 ? close && values.isEmpty()
                 : producer.id().equals(info.attributes().get(CLOSED))
                         && producer.equals(info.attributes().producers().find(producer.id()));
         if (!repeated) {
-            throw EditedDocument.closed(name, info);
+            throw document.closed(info);
         }
         return new Added(info, true, producer);
     }
 
     /** Whether the append repeats an earlier one; throws if the epoch is too old or a sequence is missing. */
-    private static boolean repeats(DocumentName name, Producer producer, @Nullable Producer known) {
-        if (known == null || producer.epoch() > known.epoch()) {
-            checkFirst(name, producer, known);
-            return false;
+    private static boolean repeats(EditedDocument document, Producer producer, @Nullable Producer known) {
+        boolean first = known == null || producer.epoch() > known.epoch();
+        if (known != null && first && producer.sequence() > 0) {
+            String problem = "received the new epoch " + producer.epoch() + " of producer " + producer.id()
+                    + ", which must begin at 0, not " + producer.sequence();
+            throw document.rejected(Reason.PRODUCER_EPOCH_START, problem, 0, producer.sequence());
         }
-        if (producer.epoch() < known.epoch()) {
-            throw new DocumentException(
-                    Reason.PRODUCER_FENCED,
-                    name,
-                    "received epoch " + known.epoch() + " of producer " + producer.id() + " before, and this is epoch "
-                            + producer.epoch(),
-                    0,
-                    known.epoch());
+        if (known != null && producer.epoch() < known.epoch()) {
+            String problem = "received epoch " + known.epoch() + " of producer " + producer.id()
+                    + " before, and this is epoch " + producer.epoch();
+            throw document.rejected(Reason.PRODUCER_FENCED, problem, 0, known.epoch());
         }
-        if (producer.sequence() > known.sequence() + 1) {
-            throw gap(name, producer, known.sequence() + 1);
+        long next = known == null || first ? 0 : known.sequence() + 1;
+        if (producer.sequence() > next) {
+            String problem = "misses appends of producer " + producer.id() + ": expected " + next + ", got "
+                    + producer.sequence();
+            throw document.rejected(Reason.PRODUCER_GAP, problem, next, producer.sequence());
         }
-        return producer.sequence() <= known.sequence();
+        return producer.sequence() < next;
     }
 
-    private static void checkFirst(DocumentName name, Producer producer, @Nullable Producer known) {
-        if (producer.sequence() == 0) {
-            return;
-        }
-        if (known == null) {
-            throw gap(name, producer, 0);
-        }
-        throw new DocumentException(
-                Reason.PRODUCER_EPOCH_START,
-                name,
-                "received the new epoch " + producer.epoch() + " of producer " + producer.id()
-                        + ", which must begin at 0, not " + producer.sequence(),
-                0,
-                producer.sequence());
-    }
-
-    private static DocumentException gap(DocumentName name, Producer producer, long expected) {
-        return new DocumentException(
-                Reason.PRODUCER_GAP,
-                name,
-                "misses appends of producer " + producer.id() + ": expected " + expected + ", got "
-                        + producer.sequence(),
-                expected,
-                producer.sequence());
-    }
-
-    private void checkStreamSeq(DocumentName name, @Nullable String last) {
+    private void checkStreamSeq(EditedDocument document, @Nullable String last) {
         if (streamSeq != null
                 && last != null
                 && Arrays.compareUnsigned(streamSeq.getBytes(UTF_8), last.getBytes(UTF_8)) <= 0) {
-            throw new DocumentException(
+            throw document.rejected(
                     Reason.STREAM_SEQ_REGRESSION,
-                    name,
                     "received the writer's sequence '" + last + "' before, and '" + streamSeq + "' is not greater");
         }
     }
 
-    private void checkSequence(DocumentName name, long next) {
-        if (sequence.isPresent() && sequence.getAsLong() != next) {
-            throw new DocumentException(
-                    Reason.SEQUENCE_CONFLICT,
-                    name,
-                    "continues with sequence " + next + ", not " + sequence.getAsLong(),
-                    sequence.getAsLong(),
-                    next);
-        }
-    }
-
-    private Added append(EditedDocument document, DocumentInfo before) {
+    private Added append(EditedDocument document, DocumentAttributes before) {
         document.append(values, contentType != null, true);
-        DocumentAttributes after = before.attributes();
+        DocumentAttributes after = before;
         if (producer != null) {
             after = after.with(PRODUCERS, after.producers().with(producer));
         }
@@ -177,11 +140,9 @@ public record AppendRequest(
         if (close) {
             after = after.with(CLOSED, producer == null ? PRESENT : producer.id());
         }
-        if (!after.equals(before.attributes())) {
+        if (!after.equals(before)) {
             document.attributes(after);
         }
-        DocumentInfo info =
-                new DocumentInfo(before.id(), before.firstSequence(), before.nextSequence() + values.size(), after);
-        return new Added(info, false, producer);
+        return new Added(document.existing(), false, producer);
     }
 }

@@ -69,15 +69,15 @@ public record CreateRequest(
             if (rejected.reason() != Reason.GONE) {
                 throw rejected;
             }
-            throw exists(name, "is deleted, but its forks still need its values, so the name is taken");
+            throw document.rejected(
+                    Reason.EXISTS, "is deleted, but its forks still need its values, so the name is taken");
         }
         if (existing != null) {
-            checkSame(name, existing);
+            checkSame(document, existing);
             return new Created(existing, false);
         }
         if (fork == null) {
-            document.attributes(
-                    withExpiry(DocumentAttributes.NONE.withContentType(type()), ttlSeconds, expiresAtMillis));
+            document.attributes(made(type(), ttlSeconds, expiresAtMillis));
         } else {
             fork(edits, document, fork);
         }
@@ -86,11 +86,10 @@ public record CreateRequest(
             // only JSON.
             document.append(values, contentType != null, true);
         }
-        DocumentInfo made = DocumentReads.required(name, document.info());
         if (closed) {
-            document.attributes(made.attributes().with(CLOSED, PRESENT));
+            document.attributes(document.attributes().with(CLOSED, PRESENT));
         }
-        return new Created(DocumentReads.required(name, document.info()), true);
+        return new Created(document.existing(), true);
     }
 
     private String type() {
@@ -101,25 +100,25 @@ public record CreateRequest(
         return ttlSeconds.isPresent() || expiresAtMillis.isPresent();
     }
 
-    private static DocumentAttributes withExpiry(
-            DocumentAttributes attributes, OptionalLong ttl, OptionalLong expiresAt) {
+    private static DocumentAttributes made(String type, OptionalLong ttl, OptionalLong expiresAt) {
+        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(type);
         if (ttl.isPresent()) {
             return attributes.withTtlSeconds(ttl.getAsLong());
         }
         return expiresAt.isPresent() ? attributes.withExpiresAtMillis(expiresAt.getAsLong()) : attributes;
     }
 
-    private void checkSame(DocumentName name, DocumentInfo existing) {
+    private void checkSame(EditedDocument document, DocumentInfo existing) {
         DocumentAttributes is = existing.attributes();
         Fork from = is.get(FORK);
         boolean sameType = fork != null && contentType == null || ContentTypes.same(type(), is.contentType());
         boolean sameExpiry = fork != null && !expires()
                 || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis());
         boolean sameFork = fork == null ? from == null : from != null && samePoint(fork, from, is);
-        check(name, sameType, "exists, and is of type " + is.contentType());
-        check(name, sameExpiry, "exists, and expires at another time");
-        check(name, closed == is.closed(), is.closed() ? "exists, and is closed" : "exists, and is not closed");
-        check(name, sameFork, "exists, and was not forked from there");
+        check(document, sameType, "is of type " + is.contentType());
+        check(document, sameExpiry, "expires at another time");
+        check(document, closed == is.closed(), is.closed() ? "is closed" : "is not closed");
+        check(document, sameFork, "was not forked from there");
     }
 
     private static boolean samePoint(ForkPoint point, Fork fork, DocumentAttributes attributes) {
@@ -129,14 +128,10 @@ public record CreateRequest(
                 && point.sequence().orElse(anchor) == anchor;
     }
 
-    private static void check(DocumentName name, boolean same, String otherwise) {
+    private static void check(EditedDocument document, boolean same, String otherwise) {
         if (!same) {
-            throw exists(name, otherwise);
+            throw document.rejected(Reason.EXISTS, "exists, and " + otherwise);
         }
-    }
-
-    private static DocumentException exists(DocumentName name, String problem) {
-        return new DocumentException(Reason.EXISTS, name, problem);
     }
 
     private void fork(DocumentEdits edits, EditedDocument document, ForkPoint point) {
@@ -145,72 +140,57 @@ public record CreateRequest(
         try {
             info = source.info();
         } catch (MovedException moved) {
-            throw new DocumentException(
-                    Reason.SOURCE_NOT_FOUND, point.source(), "has been moved to " + moved.to() + ": fork it there");
+            throw source.rejected(Reason.SOURCE_NOT_FOUND, "has been moved to " + moved.to() + ": fork it there");
         } catch (DocumentException gone) {
-            throw new DocumentException(Reason.SOURCE_GONE, point.source(), "is deleted, and cannot be forked");
+            throw source.rejected(Reason.SOURCE_GONE, "is deleted, and cannot be forked");
         }
         if (info == null) {
-            throw new DocumentException(
-                    Reason.SOURCE_NOT_FOUND, point.source(), "does not exist, and cannot be forked");
+            throw source.rejected(Reason.SOURCE_NOT_FOUND, "does not exist, and cannot be forked");
         }
-        checkType(document.name(), info);
-        checkDepth(edits, document.name(), info);
-        Fork made = forkAt(info, point);
-        document.attributes(forkAttributes(info.attributes()).with(FORK, made));
+        DocumentAttributes shared = info.attributes();
+        if (contentType != null && !ContentTypes.same(contentType, shared.contentType())) {
+            throw document.rejected(
+                    Reason.CONTENT_TYPE_MISMATCH,
+                    "cannot be of type " + contentType + ": its source is of type " + shared.contentType());
+        }
+        checkDepth(edits, document, shared.get(FORK));
+        Fork made = forkAt(source, info, point);
+        DocumentAttributes attributes = expires()
+                ? made(shared.contentType(), ttlSeconds, expiresAtMillis)
+                : made(shared.contentType(), shared.ttlSeconds(), shared.expiresAtMillis());
+        document.attributes(attributes.with(FORK, made));
         source.countForks(1);
-        if (made.part() > 0 && !info.attributes().isJson()) {
+        if (made.part() > 0 && !shared.isJson()) {
             document.append(List.of(part(source, point, made.sequence())));
         }
     }
 
-    private void checkType(DocumentName name, DocumentInfo source) {
-        if (contentType != null
-                && !ContentTypes.same(contentType, source.attributes().contentType())) {
-            throw new DocumentException(
-                    Reason.CONTENT_TYPE_MISMATCH,
-                    name,
-                    "cannot be of type " + contentType + ": its source is of type "
-                            + source.attributes().contentType());
-        }
-    }
-
-    private static void checkDepth(DocumentEdits edits, DocumentName name, DocumentInfo source) {
+    private static void checkDepth(DocumentEdits edits, EditedDocument document, @Nullable Fork sourceFork) {
         int depth = 1;
-        Fork fork = source.attributes().get(FORK);
-        while (fork != null) {
-            if (++depth > MAX_FORK_DEPTH) {
-                throw new DocumentException(
-                        Reason.FORK_POINT, name, "would be in a chain of more than " + MAX_FORK_DEPTH + " forks");
+        for (Fork fork = sourceFork; fork != null; depth++) {
+            if (depth == MAX_FORK_DEPTH) {
+                throw document.rejected(
+                        Reason.FORK_POINT, "would be in a chain of more than " + MAX_FORK_DEPTH + " forks");
             }
-            DocumentInfo above = edits.document(fork.source()).evenDeleted();
-            fork = above == null ? null : above.attributes().get(FORK);
+            fork = edits.document(fork.source()).attributes().get(FORK);
         }
     }
 
-    private static Fork forkAt(DocumentInfo source, ForkPoint point) {
-        long anchor = point.sequence().orElse(source.nextSequence());
-        boolean json = source.attributes().isJson();
+    private static Fork forkAt(EditedDocument source, DocumentInfo info, ForkPoint point) {
+        long anchor = point.sequence().orElse(info.nextSequence());
+        boolean json = info.attributes().isJson();
         long sequence = json ? anchor + point.part() : anchor;
         // A trimmed document can be forked at its first retained value: the fork then shares no values.
-        if (anchor < source.firstSequence()
+        if (anchor < info.firstSequence()
                 || sequence < anchor
-                || sequence > source.nextSequence()
-                || !json && point.part() > 0 && anchor == source.nextSequence()) {
-            throw new DocumentException(
+                || sequence > info.nextSequence()
+                || !json && point.part() > 0 && anchor == info.nextSequence()) {
+            throw source.rejected(
                     Reason.FORK_POINT,
-                    point.source(),
                     "cannot be forked at " + anchor + (point.part() > 0 ? " and " + point.part() : "")
-                            + ": it has values from " + source.firstSequence() + " to " + source.nextSequence());
+                            + ": it has values from " + info.firstSequence() + " to " + info.nextSequence());
         }
-        return new Fork(sequence, point.part(), source.firstSequence(), point.source());
-    }
-
-    private DocumentAttributes forkAttributes(DocumentAttributes source) {
-        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(source.contentType());
-        return expires()
-                ? withExpiry(attributes, ttlSeconds, expiresAtMillis)
-                : withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis());
+        return new Fork(sequence, point.part(), info.firstSequence(), point.source());
     }
 
     /** Returns the first bytes of the source's value with this sequence. */
@@ -219,9 +199,8 @@ public record CreateRequest(
         // If the value must be read first, it is missing here, and the write is repeated.
         byte[] value = values.isEmpty() ? new byte[0] : values.get(0);
         if (point.part() > value.length) {
-            throw new DocumentException(
+            throw source.rejected(
                     Reason.FORK_POINT,
-                    point.source(),
                     "cannot be forked " + point.part() + " bytes into a value of " + value.length);
         }
         return Arrays.copyOf(value, (int) point.part());

@@ -63,8 +63,8 @@ public final class DocumentEdits {
     private final List<EditedDocument> documents = new ArrayList<>(1);
 
     private Map<DocumentName, EditedDocument> others = Map.of();
-    /** The effects on the sizes of those documents that are in spaces. */
-    private List<SizeDelta> sizes = List.of();
+    /** The rules of those documents that are in spaces. */
+    private List<SpaceRules> rules = List.of();
     /** The deletions of documents that may have copies in the archive. */
     private List<DeletionRecord> deletions = List.of();
     /** The size of the values that the write has read. */
@@ -289,8 +289,8 @@ public final class DocumentEdits {
         }
         boolean accepted = false;
         try {
-            if (!sizes.isEmpty()) {
-                service.rules.reserve(sizes, fromClient);
+            if (!rules.isEmpty()) {
+                SpaceRules.reserve(rules, fromClient);
             }
             for (EditedDocument document : documents) {
                 document.recordUse();
@@ -304,8 +304,8 @@ public final class DocumentEdits {
             }
             accepted = true;
         } finally {
-            for (SizeDelta size : sizes) {
-                size.ended(accepted);
+            for (SpaceRules each : rules) {
+                each.ended(accepted);
             }
             for (EditedDocument document : documents) {
                 document.ended(accepted);
@@ -317,7 +317,7 @@ public final class DocumentEdits {
         edit = opened;
         documents.clear();
         others = Map.of();
-        sizes = List.of();
+        rules = List.of();
         deletions = List.of();
         readBytes = 0;
         shortJsonBytes = 0;
@@ -361,9 +361,9 @@ public final class DocumentEdits {
                 others = others.isEmpty() ? new HashMap<>() : others;
                 others.put(name, document);
             }
-            if (document.size() != null) {
-                sizes = sizes.isEmpty() ? new ArrayList<>(1) : sizes;
-                sizes.add(document.size());
+            if (document.rules() != null) {
+                rules = rules.isEmpty() ? new ArrayList<>(1) : rules;
+                rules.add(document.rules());
             }
             document.removeIfExpired();
         }

@@ -49,13 +49,6 @@ abstract class DocumentReads {
         return reads.sum();
     }
 
-    static DocumentInfo required(DocumentName name, @Nullable DocumentInfo info) {
-        if (info == null) {
-            throw new DocumentException(Reason.NOT_FOUND, name, "does not exist");
-        }
-        return info;
-    }
-
     /**
      * Returns the state of the document, or null if it does not exist.
      *

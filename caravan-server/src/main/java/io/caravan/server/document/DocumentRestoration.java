@@ -64,7 +64,7 @@ public final class DocumentRestoration {
     }
 
     public void abort() {
-        change(document -> restored(document).abortRestoring(id));
+        change(document -> restored(document).is(id) && restored(document).abortRestoring());
     }
 
     /** Returns the document that is being restored. */
@@ -73,11 +73,11 @@ public final class DocumentRestoration {
     }
 
     private DocumentAttributes restoring(EditedDocument document) {
-        DocumentAttributes attributes = restored(document).restoring(id);
-        if (attributes == null) {
-            throw new DocumentException(Reason.CHANGED, name, "is no longer being restored");
+        EditedDocument restored = restored(document);
+        if (!restored.is(id) || !restored.attributes().restoring()) {
+            throw document.rejected(Reason.CHANGED, "is no longer being restored");
         }
-        return attributes;
+        return restored.attributes();
     }
 
     private <T> T change(Function<EditedDocument, T> change) {

@@ -76,7 +76,6 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final Spaces spaces;
-    final SpaceRules rules;
     final Reservations reservations = new Reservations();
     private final List<ListStore> shards;
     /** The journals of deletions that are not archived yet, one for each shard. */
@@ -135,7 +134,6 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
         super(store, catalog, new Expiry(clock, nanoTime));
         this.shards = store.shards();
         this.spaces = new Spaces(store, catalog, nanoTime, durability);
-        this.rules = new SpaceRules(nanoTime, clock);
         this.deletions = shards.stream().map(DeletionJournal::new).toList();
         this.problems = shards.stream().map(shard -> new WriteProblem()).toList();
         for (int stripe = 0; stripe < STRIPES; stripe++) {
@@ -150,8 +148,8 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     /** Deletes a document whose restoration or import a previous run of the server did not finish. */
     private void deleteUnfinished(NamedDocument document) {
         try {
-            long id = document.state().id();
-            Outcome.<Boolean>await(outcome -> writeLocal(document.name(), each -> each.abortRestoring(id), outcome));
+            Outcome.<Boolean>await(
+                    outcome -> writeLocal(document.name(), EditedDocument::abortRestoring, outcome));
             LOG.info("document '{}' was being restored when the server ended: restore it again", document.name());
         } catch (CaravanException rejected) {
             LOG.warn(

@@ -36,8 +36,8 @@ public final class EditedDocument {
     /** Whether {@link #appended} is a list of this object, and not the argument of the only append. */
     private boolean joined;
 
-    /** The effect of the write on the document's size; null if the document belongs to no space. */
-    private final @Nullable SizeDelta size;
+    /** The rules of the document's space; null if the document belongs to no space. */
+    private final @Nullable SpaceRules rules;
 
     /** The ranges of values that, after the edits so far, are stored with their arrival times. */
     private Timestamps timestamps;
@@ -57,7 +57,7 @@ public final class EditedDocument {
         this.name = name;
         this.edit = edit;
         this.before = edit.state();
-        this.size = space == null ? null : new SizeDelta(this, space);
+        this.rules = space == null ? null : new SpaceRules(this, space);
         this.timestamps = attributesBefore().timestamps();
     }
 
@@ -66,8 +66,8 @@ public final class EditedDocument {
     }
 
     @Nullable
-    SizeDelta size() {
-        return size;
+    SpaceRules rules() {
+        return rules;
     }
 
     /** Returns the document's own list after the edits so far. */
@@ -81,7 +81,7 @@ public final class EditedDocument {
         if (values.isEmpty()) {
             return;
         }
-        boolean timed = arriving && size != null && size.space().settings().has(SpaceSetting.TIMESTAMPS);
+        boolean timed = arriving && rules != null && rules.space().settings().has(SpaceSetting.TIMESTAMPS);
         if (timed != timestamps.on()) {
             turnTimestamps(timed);
         }
@@ -93,16 +93,15 @@ public final class EditedDocument {
         for (byte[] value : stored) {
             edit.append(value);
         }
-        if (size != null) {
-            size.appended(stored, timestamps.on() ? Timestamps.BYTES : 0);
+        if (rules != null) {
+            rules.appended(stored, timestamps.on() ? Timestamps.BYTES : 0);
         }
     }
 
     private void turnTimestamps(boolean on) {
         DocumentInfo info = evenDeleted();
-        DocumentAttributes attributes = info == null ? DocumentAttributes.NONE : info.attributes();
         timestamps = timestamps.with(on, info == null ? 0 : info.nextSequence());
-        set(attributes);
+        set(attributes());
     }
 
     /** Replaces all attributes except {@code TIMESTAMPS}, which describes how the values are stored. */
@@ -116,9 +115,26 @@ public final class EditedDocument {
     void drop() {
         edit.delete();
         timestamps = Timestamps.NONE;
-        if (size != null) {
-            size.deleted();
+        if (rules != null) {
+            rules.deleted();
         }
+    }
+
+    DocumentException rejected(Reason reason, String problem) {
+        return rejected(reason, problem, 0, 0);
+    }
+
+    DocumentException rejected(Reason reason, String problem, long expected, long actual) {
+        return new DocumentException(reason, name, problem, expected, actual);
+    }
+
+    /** Returns the state of the document like {@link #info()}; throws {@link Reason#NOT_FOUND} if it does not exist. */
+    DocumentInfo existing() {
+        DocumentInfo info = info();
+        if (info == null) {
+            throw rejected(Reason.NOT_FOUND, "does not exist");
+        }
+        return info;
     }
 
     /**
@@ -157,6 +173,21 @@ public final class EditedDocument {
         return state == null ? null : DocumentInfo.of(state);
     }
 
+    /** Returns the attributes of the document, even if it is invisible; {@code NONE} if it does not exist. */
+    DocumentAttributes attributes() {
+        return attributes(edit.state());
+    }
+
+    private static DocumentAttributes attributes(@Nullable DocumentState state) {
+        return state == null ? DocumentAttributes.NONE : DocumentAttributes.of(state.attributes());
+    }
+
+    /** Whether the document, which may be invisible, has this id. */
+    boolean is(long id) {
+        DocumentState state = edit.state();
+        return state != null && state.id() == id;
+    }
+
     /**
      * Appends values, creating the document if it does not exist, and returns the sequence of the first value.
      *
@@ -175,7 +206,7 @@ public final class EditedDocument {
     long append(List<byte[]> values, boolean valid, boolean arriving) {
         DocumentInfo before = info();
         if (before != null && before.attributes().closed()) {
-            throw closed(name, before);
+            throw closed(before);
         }
         if (!valid && before != null) {
             requireFit(before.attributes(), values);
@@ -189,11 +220,11 @@ public final class EditedDocument {
     private void remember(List<byte[]> values) {
         if (appended.isEmpty()) {
             appended = values;
-            return;
+        } else {
+            appended = joined ? appended : new ArrayList<>(appended);
+            joined = true;
+            appended.addAll(values);
         }
-        appended = joined ? appended : new ArrayList<>(appended);
-        joined = true;
-        appended.addAll(values);
     }
 
     private void requireFit(DocumentAttributes attributes, List<byte[]> values) {
@@ -234,8 +265,8 @@ public final class EditedDocument {
         return values;
     }
 
-    static DocumentException closed(DocumentName name, DocumentInfo info) {
-        return new DocumentException(Reason.CLOSED, name, "is closed", 0, info.nextSequence());
+    DocumentException closed(DocumentInfo info) {
+        return rejected(Reason.CLOSED, "is closed", 0, info.nextSequence());
     }
 
     /**
@@ -259,13 +290,9 @@ public final class EditedDocument {
     /** Checks that no fork needs the values of this document; the verbs are for the message. */
     void requireNoForks(DocumentAttributes attributes, String done, String instead) {
         if (attributes.forks() > 0) {
-            throw new DocumentException(
-                    Reason.HAS_FORKS,
-                    name,
-                    "cannot be " + done + ": its " + attributes.forks() + " forks need its values; " + instead
-                            + " them first",
-                    0,
-                    attributes.forks());
+            String problem = "cannot be " + done + ": its " + attributes.forks() + " forks need its values; " + instead
+                    + " them first";
+            throw rejected(Reason.HAS_FORKS, problem, 0, attributes.forks());
         }
     }
 
@@ -288,11 +315,10 @@ public final class EditedDocument {
      */
     void retire(long sequence, DocumentAttributes attributes) {
         if (edits.migrates && attributesBefore().movedTo() != null) {
-            Space space = Objects.requireNonNull(size).space();
+            Space space = Objects.requireNonNull(rules).space();
             space.rejected(Space.Counter.REJECTED_SIZES);
-            throw new DocumentException(
+            throw rejected(
                     Reason.TOO_LARGE,
-                    name,
                     "cannot return to this server: its space retains fewer values ('" + space.prefix() + "')");
         }
         boolean incomplete = edits.migrates && attributes.origin() != null;
@@ -333,7 +359,7 @@ public final class EditedDocument {
             return;
         }
         if (expiry.abandoned(info.id(), info.attributes())) {
-            abortRestoring(info.id());
+            abortRestoring();
         } else if (!info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {
             removeOrHide(info, true);
         }
@@ -390,11 +416,10 @@ public final class EditedDocument {
 
     /** Stores the mark, without a use of the document, if it still has this id, and returns whether it has. */
     public boolean mark(long id, ArchiveMark mark) {
-        DocumentInfo info = evenDeleted();
-        if (info == null || info.id() != id || info.attributes().deleted()) {
+        if (!is(id) || attributes().deleted()) {
             return false;
         }
-        set(info.attributes().withArchived(mark));
+        set(attributes().withArchived(mark));
         ignoresFence = true;
         return true;
     }
@@ -414,7 +439,7 @@ public final class EditedDocument {
 
     void requireMissing() {
         if (info() != null) {
-            throw new DocumentException(Reason.EXISTS, name, "exists, and cannot be restored");
+            throw rejected(Reason.EXISTS, "exists, and cannot be restored");
         }
     }
 
@@ -446,11 +471,7 @@ public final class EditedDocument {
     /** Deletes the unfinished import of a replacement of this document, if there is one. */
     void abortReplacement() {
         if (edits.service.catalog.peek(edits.service.replacementName(name)) != null) {
-            EditedDocument staging = replacement();
-            DocumentInfo unfinished = staging.evenDeleted();
-            if (unfinished != null) {
-                staging.abortRestoring(unfinished.id());
-            }
+            replacement().abortRestoring();
         }
     }
 
@@ -468,11 +489,11 @@ public final class EditedDocument {
         other.handedOver = true;
         timestamps = other.timestamps;
         other.timestamps = Timestamps.NONE;
-        if (other.size != null) {
-            other.size.deleted();
+        if (other.rules != null) {
+            other.rules.deleted();
         }
-        if (size != null) {
-            size.tookOver(taken);
+        if (rules != null) {
+            rules.tookOver(taken);
         }
     }
 
@@ -494,29 +515,24 @@ public final class EditedDocument {
     void requireNoFence() {
         Fence fence = attributesBefore().get(FENCE);
         if (fence != null) {
-            throw MoveStep.moving(name, fence);
+            throw rejected(
+                    Reason.MOVING,
+                    "is being moved to " + fence.to()
+                            + ", and rejects writes until the move has ended: try again in a moment");
         }
     }
 
     /** Deletes a document that is being restored or imported, and reinstates a redirect that it replaced. */
-    boolean abortRestoring(long id) {
-        DocumentAttributes restoring = restoring(id);
-        if (restoring == null) {
-            return false;
+    boolean abortRestoring() {
+        DocumentAttributes attributes = attributes();
+        if (attributes.restoring()) {
+            drop();
+            RedirectTarget moved = attributes.movedTo();
+            if (moved != null) {
+                set(DocumentAttributes.NONE.withMovedTo(moved));
+            }
         }
-        drop();
-        RedirectTarget moved = restoring.movedTo();
-        if (moved != null) {
-            set(DocumentAttributes.NONE.withMovedTo(moved));
-        }
-        return true;
-    }
-
-    /** Returns the attributes of the document if it has this id and is being restored or imported; otherwise null. */
-    @Nullable
-    DocumentAttributes restoring(long id) {
-        DocumentInfo info = evenDeleted();
-        return info != null && info.id() == id && info.attributes().restoring() ? info.attributes() : null;
+        return attributes.restoring();
     }
 
     /** Records the use before the commit, so that the document never seems to have expired when it is visible. */
@@ -548,6 +564,6 @@ public final class EditedDocument {
     }
 
     private DocumentAttributes attributesBefore() {
-        return before == null ? DocumentAttributes.NONE : DocumentAttributes.of(before.attributes());
+        return attributes(before);
     }
 }

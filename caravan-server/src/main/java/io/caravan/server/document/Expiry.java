@@ -1,6 +1,8 @@
 package io.caravan.server.document;
 
 import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Tracks the expiry times of documents. A fixed time is stored with the document, and compared with the wall clock. For
+ * Determines when documents expire, and which values exceed an age. A fixed time is stored with the document, and compared with the wall clock. For
  * a sliding expiry, the duration is stored with the document; the time of the last read or write is kept in memory, and
  * measured with a monotonic clock. A restart counts as a read of every document, so that no document expires early. The
  * time of the last step of an import is kept in the same way.
@@ -17,20 +19,64 @@ final class Expiry {
     /** The time without a step after which the client of an import is assumed to have ended. */
     private static final long ABANDONED_NANOS = TimeUnit.DAYS.toNanos(2);
 
+    /** The difference between the progress of two clocks above which the wall clock has jumped. */
+    private static final long JUMP_MILLIS = 1000;
+    /** Maximum number of jumps to remember. Further ones are added to their predecessors, so values may stay longer. */
+    private static final int MAX_JUMPS = 32;
+
     private final InstantSource clock;
     private final LongSupplier nanoTime;
     private final long startedNanos;
+    private final long startedMillis;
+    /** The lead of the wall clock over the monotonic clock at the last check. Guarded by this object's monitor. */
+    private long aheadMillis;
+    /** The latest jumps of the wall clock ahead, oldest first. Guarded by this object's monitor. */
+    private final Deque<Jump> jumps = new ArrayDeque<>();
     /** The time of the last use of each document with a sliding expiry or an unfinished import, by id. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
+
+    /** A jump of the wall clock ahead, by this much, which was noticed at this time of the monotonic clock. */
+    private record Jump(long nanos, long millis) {}
 
     Expiry(InstantSource clock, LongSupplier nanoTime) {
         this.clock = clock;
         this.nanoTime = nanoTime;
         this.startedNanos = nanoTime.getAsLong();
+        this.startedMillis = clock.millis();
     }
 
     long nowMillis() {
         return clock.millis();
+    }
+
+    long nanos() {
+        return nanoTime.getAsLong();
+    }
+
+    /**
+     * Returns the time before which a value must have arrived to exceed this age. If the wall clock has jumped ahead of
+     * the monotonic clock, values that arrived before the jump are not older by the length of the jump. The jump is
+     * therefore subtracted until the age has passed since the jump; then all these values are that old.
+     */
+    synchronized long arrivedBefore(long ageMillis) {
+        long nanos = nanoTime.getAsLong();
+        long now = clock.millis();
+        long ahead = now - startedMillis - TimeUnit.NANOSECONDS.toMillis(nanos - startedNanos);
+        if (ahead - aheadMillis > JUMP_MILLIS) {
+            jumps.addLast(new Jump(nanos, ahead - aheadMillis));
+            if (jumps.size() > MAX_JUMPS) {
+                Jump oldest = jumps.removeFirst();
+                Jump next = jumps.removeFirst();
+                jumps.addFirst(new Jump(next.nanos, oldest.millis + next.millis));
+            }
+        }
+        aheadMillis = ahead;
+        long ageNanos = TimeUnit.MILLISECONDS.toNanos(ageMillis);
+        long recent = jumps.stream()
+                .filter(jump -> nanos - jump.nanos < ageNanos)
+                .mapToLong(Jump::millis)
+                .sum();
+        return now - ageMillis - recent;
     }
 
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {

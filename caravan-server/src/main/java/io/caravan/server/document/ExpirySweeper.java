@@ -84,10 +84,10 @@ final class ExpirySweeper implements AutoCloseable {
             Space space = documents.spaces.find(name);
             if (space != null
                     && !found.info().attributes().has(DocumentAttributes.FENCE)
-                    && documents.rules.ages(space, found.info())) {
+                    && SpaceRules.ages(space, found.info(), documents.expiry)) {
                 documents.writeLocal(
                         name,
-                        documents.rules::age,
+                        ExpirySweeper::age,
                         Outcome.of(
                                 trimmed ->
                                         LOG.debug("document '{}' has lost {} values that were too old", name, trimmed),
@@ -97,6 +97,11 @@ final class ExpirySweeper implements AutoCloseable {
                                         problem.getMessage())));
             }
         }
+    }
+
+    private static long age(EditedDocument document) {
+        SpaceRules rules = document.rules();
+        return rules == null ? 0 : rules.age();
     }
 
     @Override

@@ -111,143 +111,126 @@ public record ImportStep(
      */
     public Object applyTo(EditedDocument document) {
         return switch (kind) {
-            case WHOLE -> whole(document, number(FIRST));
-            case BEGIN -> begin(document, number(FIRST));
-            case ADD -> add(document, number(SEQUENCE));
-            case END -> end(document, number(SEQUENCE));
-            case CONTINUE -> continueImport(document, number(ID), number(SEQUENCE));
-            case ABORT -> abort(document, number(ID));
-            case DELETE -> delete(document, number(ID));
+            case WHOLE -> whole(document);
+            case BEGIN -> begin(document);
+            case ADD -> {
+                EditedDocument imported = imported(document);
+                imported.importPart(requireImporting(document, imported), values);
+                yield nextSequence(SEQUENCE);
+            }
+            case END -> end(document);
+            case CONTINUE -> continueImport(document);
+            case ABORT -> {
+                EditedDocument imported = imported(document);
+                yield imported.is(number(ID)) && imported.attributes().importing() && imported.abortRestoring();
+            }
+            case DELETE -> document.is(number(ID)) && document.delete();
         };
     }
 
-    private long whole(EditedDocument document, long firstSequence) {
-        freeName(document, firstSequence);
-        long next = firstSequence + values.size();
-        document.importPart(attributes.withStart(firstSequence).withCopied(next), values);
-        return next;
+    /** Returns the sequence after the values of this step, the first of which has the sequence with this name. */
+    private long nextSequence(String first) {
+        return number(first) + values.size();
+    }
+
+    private long whole(EditedDocument document) {
+        requireFirst();
+        freeName(document);
+        document.importPart(attributes.withStart(number(FIRST)).withCopied(nextSequence(FIRST)), values);
+        return nextSequence(FIRST);
     }
 
     /**
      * Creates an invisible document, and deletes any unfinished import with the same name. Until the last step, a
      * redirect stays in effect, and a document to be replaced stays visible and accepts writes.
      */
-    private long begin(EditedDocument document, long firstSequence) {
-        requireFirst(firstSequence);
-        DocumentAttributes importing = attributes.withStart(firstSequence).with(RESTORING, BY_A_CLIENT);
-        DocumentInfo there = document.evenDeleted();
-        if (replaced == Replaced.ANYTHING && there != null && there.attributes().visible()) {
+    private long begin(EditedDocument document) {
+        requireFirst();
+        DocumentAttributes importing = attributes.withStart(number(FIRST)).with(RESTORING, BY_A_CLIENT);
+        if (replaced == Replaced.ANYTHING && document.evenDeleted() != null && document.attributes().visible()) {
             document.requireNoFence();
             document.abortReplacement();
             EditedDocument staging = document.replacement();
             staging.requireMissing();
             return staging.importPart(importing, List.of());
         }
-        RedirectTarget redirect = freeName(document, firstSequence);
-        return document.importPart(importing.withMovedTo(redirect), List.of());
+        return document.importPart(importing.withMovedTo(freeName(document)), List.of());
     }
 
-    private static void requireFirst(long sequence) {
-        if (sequence < 0 || sequence > MAX_FIRST_SEQUENCE) {
+    private void requireFirst() {
+        if (number(FIRST) < 0 || number(FIRST) > MAX_FIRST_SEQUENCE) {
             throw new IllegalArgumentException(
-                    "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + sequence);
+                    "the first sequence must be from 0 to " + MAX_FIRST_SEQUENCE + ", was " + number(FIRST));
         }
     }
 
     /** Frees the name, and returns the target of the redirect that occupied it, or null if there was no redirect. */
-    private @Nullable RedirectTarget freeName(EditedDocument document, long firstSequence) {
-        requireFirst(firstSequence);
+    private @Nullable RedirectTarget freeName(EditedDocument document) {
         document.abortReplacement();
-        DocumentInfo unfinished = document.evenDeleted();
-        if (unfinished != null && unfinished.attributes().importing()) {
-            document.abortRestoring(unfinished.id());
+        if (document.attributes().importing()) {
+            document.abortRestoring();
         }
-        DocumentInfo there = document.evenDeleted();
-        RedirectTarget redirect = there == null ? null : there.attributes().movedTo();
+        RedirectTarget redirect = document.attributes().movedTo();
         if (redirect != null && replaced != Replaced.NOTHING) {
             document.drop();
             return redirect;
         }
         if (document.info() != null && replaced != Replaced.ANYTHING) {
-            throw new DocumentException(Reason.EXISTS, document.name(), "exists, and is not replaced");
+            throw document.rejected(Reason.EXISTS, "exists, and is not replaced");
         }
         document.delete();
+        // A deleted document whose forks need its values still occupies the name.
         document.info();
         return null;
     }
 
-    private long add(EditedDocument document, long sequence) {
-        EditedDocument imported = imported(document);
-        imported.importPart(requireImporting(document, imported).attributes(), values);
-        return sequence + values.size();
-    }
-
-    private long end(EditedDocument document, long nextSequence) {
+    private long end(EditedDocument document) {
         EditedDocument imported = imported(document);
         DocumentAttributes made = requireImporting(document, imported)
-                .attributes()
                 .with(RESTORING, null)
                 .withMovedTo(null)
-                .withCopied(nextSequence);
+                .withCopied(number(SEQUENCE));
         if (imported != document) {
             document.replaceBy(imported);
         }
         document.importPart(made, List.of());
-        return nextSequence;
+        return number(SEQUENCE);
     }
 
     /** Applies the changes of the source: values that were appended or trimmed, and its present attributes. */
-    private long continueImport(EditedDocument document, long id, long sequence) {
+    private long continueImport(EditedDocument document) {
         DocumentInfo info = document.info();
-        if (info == null || info.id() != id) {
-            throw new DocumentException(
-                    Reason.CHANGED, document.name(), "was deleted or replaced since it was imported");
+        if (info == null || info.id() != number(ID)) {
+            throw document.rejected(Reason.CHANGED, "was deleted or replaced since it was imported");
         }
         requireNext(document, info, "continues");
-        long next = sequence + values.size();
         // A document that has lost values that the source retains is not a copy, and has no origin.
         Origin origin = info.firstSequence() <= number(FIRST) ? attributes.origin() : null;
-        DocumentAttributes continued = info.attributes().with(ORIGIN, origin).withCopied(next);
+        DocumentAttributes continued = info.attributes().with(ORIGIN, origin).withCopied(nextSequence(SEQUENCE));
         document.importPart(continued.withPortable(attributes.raw()), values);
         document.trimTo(number(FIRST));
-        return next;
-    }
-
-    private static boolean delete(EditedDocument document, long id) {
-        DocumentInfo info = document.info();
-        return info != null && info.id() == id && document.delete();
-    }
-
-    private boolean abort(EditedDocument document, long id) {
-        EditedDocument imported = imported(document);
-        DocumentInfo info = imported.evenDeleted();
-        return info != null && info.attributes().importing() && imported.abortRestoring(id);
+        return nextSequence(SEQUENCE);
     }
 
     /** Returns the document being imported: either this document or its replacement. */
     private EditedDocument imported(EditedDocument document) {
-        DocumentInfo info = document.evenDeleted();
-        return info != null && info.id() == number(ID) ? document : document.replacement();
+        return document.is(number(ID)) ? document : document.replacement();
     }
 
-    private DocumentInfo requireImporting(EditedDocument document, EditedDocument imported) {
-        @Nullable DocumentInfo info = imported.evenDeleted();
+    private DocumentAttributes requireImporting(EditedDocument document, EditedDocument imported) {
+        DocumentInfo info = imported.evenDeleted();
         if (info == null || info.id() != number(ID) || !info.attributes().importing()) {
-            throw new DocumentException(Reason.CHANGED, document.name(), "is no longer being imported");
+            throw document.rejected(Reason.CHANGED, "is no longer being imported");
         }
         requireNext(document, info, "is being imported, and continues");
-        return info;
+        return info.attributes();
     }
 
     private void requireNext(EditedDocument document, DocumentInfo info, String what) {
         long sequence = number(SEQUENCE);
         if (info.nextSequence() != sequence) {
-            throw new DocumentException(
-                    Reason.SEQUENCE_CONFLICT,
-                    document.name(),
-                    what + " with sequence " + info.nextSequence() + " instead of " + sequence,
-                    sequence,
-                    info.nextSequence());
+            String problem = what + " with sequence " + info.nextSequence() + " instead of " + sequence;
+            throw document.rejected(Reason.SEQUENCE_CONFLICT, problem, sequence, info.nextSequence());
         }
     }
 }

@@ -2,7 +2,6 @@ package io.caravan.server.document;
 
 import static io.caravan.server.document.DocumentAttributes.FENCE;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes.Fence;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Objects;
@@ -42,67 +41,48 @@ public record MoveStep(
      *     {@code MOVING} when it is being moved to another target; {@code CHANGED} when this run holds no fence
      */
     public Object applyTo(EditedDocument document) {
+        DocumentAttributes attributes = document.attributes();
+        Fence held = attributes.get(FENCE);
         return switch (kind) {
-            case FENCE -> fence(document, holder.orElseThrow(), Objects.requireNonNull(to));
-            case REDIRECT -> redirect(document, holder.orElseThrow()).text();
-            case ABANDON -> abandon(document);
-            case FORGET -> forget(document);
+            case FENCE -> fence(document, held, new Fence(holder.orElseThrow(), Objects.requireNonNull(to)));
+            case REDIRECT -> {
+                if (document.info() == null || held == null || held.holder() != holder.orElseThrow()) {
+                    throw document.rejected(
+                            Reason.CHANGED,
+                            "is not fenced by this run of its move: the move was abandoned, or another run has fenced"
+                                    + " it");
+                }
+                document.beginMoveStep();
+                document.delete();
+                document.set(DocumentAttributes.NONE.withMovedTo(held.to()));
+                yield held.to().text();
+            }
+            case ABANDON -> {
+                boolean abandons = held != null && (holder.isEmpty() || holder.getAsLong() == held.holder());
+                if (abandons) {
+                    document.beginMoveStep();
+                    document.set(attributes.with(FENCE, null));
+                }
+                yield abandons;
+            }
+            case FORGET -> {
+                boolean moved = attributes.movedTo() != null;
+                if (moved) {
+                    document.drop();
+                }
+                yield moved;
+            }
         };
     }
 
-    private static Fenced fence(EditedDocument document, long holder, RedirectTarget to) {
-        DocumentInfo info = DocumentReads.required(document.name(), document.info());
-        DocumentAttributes attributes = info.attributes();
-        Fence held = attributes.get(FENCE);
-        if (held != null && !held.to().equals(to)) {
-            throw moving(document.name(), held);
+    private static Fenced fence(EditedDocument document, @Nullable Fence held, Fence fence) {
+        DocumentInfo info = document.existing();
+        if (held != null && !held.to().equals(fence.to())) {
+            document.requireNoFence();
         }
-        document.requireNoForks(attributes, "moved", "move or delete");
+        document.requireNoForks(info.attributes(), "moved", "move or delete");
         document.beginMoveStep();
-        document.set(attributes.with(FENCE, new Fence(holder, to)));
+        document.set(info.attributes().with(FENCE, fence));
         return new Fenced(info.id(), info.firstSequence(), info.nextSequence());
-    }
-
-    private boolean abandon(EditedDocument document) {
-        DocumentInfo info = document.evenDeleted();
-        Fence held = info == null ? null : info.attributes().get(FENCE);
-        if (info == null || held == null || holder.isPresent() && holder.getAsLong() != held.holder()) {
-            return false;
-        }
-        document.beginMoveStep();
-        document.set(info.attributes().with(FENCE, null));
-        return true;
-    }
-
-    private static RedirectTarget redirect(EditedDocument document, long holder) {
-        DocumentInfo info = document.info();
-        Fence held = info == null ? null : info.attributes().get(FENCE);
-        if (info == null || held == null || held.holder() != holder) {
-            throw new DocumentException(
-                    Reason.CHANGED,
-                    document.name(),
-                    "is not fenced by this run of its move: the move was abandoned, or another run has fenced it");
-        }
-        document.beginMoveStep();
-        document.delete();
-        document.set(DocumentAttributes.NONE.withMovedTo(held.to()));
-        return held.to();
-    }
-
-    private static boolean forget(EditedDocument document) {
-        DocumentInfo info = document.evenDeleted();
-        boolean moved = info != null && info.attributes().movedTo() != null;
-        if (moved) {
-            document.drop();
-        }
-        return moved;
-    }
-
-    static DocumentException moving(DocumentName name, Fence fence) {
-        return new DocumentException(
-                Reason.MOVING,
-                name,
-                "is being moved to " + fence.to()
-                        + ", and rejects writes until the move has ended: try again in a moment");
     }
 }
