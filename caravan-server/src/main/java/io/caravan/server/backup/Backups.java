@@ -9,13 +9,11 @@ import io.caravan.server.backup.BackupInfo.State;
 import io.caravan.server.document.Outcome;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +21,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -187,15 +186,13 @@ public final class Backups implements AutoCloseable {
         BackupInfo recorded = latest;
         Map<String, BackupInfo> found = found(in);
         if (recorded != null) {
-            BackupInfo now = joined(recorded, found.remove(recorded.name()));
-            if (now != null) {
-                found.put(now.name(), now);
-            }
+            found.compute(recorded.name(), (name, there) -> joined(recorded, there));
         }
-        List<BackupInfo> newestFirst = new ArrayList<>(found.values());
-        newestFirst.sort(
-                Comparator.comparingLong(BackupInfo::atMillis).reversed().thenComparing(BackupInfo::name));
-        return newestFirst;
+        return found.values().stream()
+                .sorted(Comparator.comparingLong(BackupInfo::atMillis)
+                        .reversed()
+                        .thenComparing(BackupInfo::name))
+                .toList();
     }
 
     /** Returns the backup with this name; throws {@link BackupException} if there is none. */
@@ -214,17 +211,13 @@ public final class Backups implements AutoCloseable {
     /** Returns up to {@value #MAX_LISTED} complete or incomplete backups in the directory, by name. */
     private static Map<String, BackupInfo> found(Path directory) {
         Map<String, BackupInfo> found = new HashMap<>();
-        try (DirectoryStream<Path> entries = Files.newDirectoryStream(directory)) {
-            for (Path entry : entries) {
-                BackupInfo backup = found.size() < MAX_LISTED ? backup(entry) : null;
-                if (backup != null) {
-                    found.merge(backup.name(), backup, (one, other) -> one.state() == State.COMPLETE ? one : other);
-                }
-            }
+        try (Stream<Path> entries = Files.list(directory)) {
+            entries.flatMap(entry -> Stream.ofNullable(backup(entry)))
+                    .limit(MAX_LISTED)
+                    .forEach(backup -> found.merge(
+                            backup.name(), backup, (one, other) -> one.state() == State.COMPLETE ? one : other));
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
-        } catch (DirectoryIteratorException unreadable) {
-            throw new UncheckedIOException(unreadable.getCause());
         }
         return found;
     }
