@@ -4,7 +4,6 @@ import io.caravan.catalog.Attributes;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The values of one space's settings. Immutable. */
@@ -27,7 +26,7 @@ public final class SpaceSettings {
     }
 
     boolean isEmpty() {
-        return asMap().isEmpty();
+        return shown().isEmpty();
     }
 
     public boolean exceeds(SpaceSetting setting, long number) {
@@ -51,24 +50,15 @@ public final class SpaceSettings {
         return new SpaceSettings(changed);
     }
 
-    /** Returns the settings that are set, by name. */
-    public Map<String, Long> asMap() {
-        return asMap(this::get);
-    }
-
     /** Returns the settings that are set, by name, in the form that users see: numbers and words. */
     public Map<String, Object> shown() {
-        return asMap(setting -> setting.shown(get(setting)));
-    }
-
-    private <T> Map<String, T> asMap(Function<SpaceSetting, T> value) {
-        Map<String, T> map = new LinkedHashMap<>();
+        Map<String, Object> shown = new LinkedHashMap<>();
         for (SpaceSetting setting : SpaceSetting.values()) {
             if (has(setting)) {
-                map.put(setting.key(), value.apply(setting));
+                shown.put(setting.key(), setting.shown(get(setting)));
             }
         }
-        return map;
+        return shown;
     }
 
     @Nullable
@@ -80,10 +70,12 @@ public final class SpaceSettings {
 
     Attributes encode() {
         Attributes encoded = Attributes.EMPTY;
-        for (Map.Entry<String, Long> setting : asMap().entrySet()) {
-            encoded = encoded.with(
-                    setting.getKey(),
-                    ByteBuffer.allocate(Long.BYTES).putLong(setting.getValue()).array());
+        for (SpaceSetting setting : SpaceSetting.values()) {
+            if (has(setting)) {
+                byte[] value =
+                        ByteBuffer.allocate(Long.BYTES).putLong(get(setting)).array();
+                encoded = encoded.with(setting.key(), value);
+            }
         }
         return encoded;
     }

@@ -97,17 +97,14 @@ public final class Spaces {
         if (list != null) {
             firstSequence = list.firstSequence();
             nextSequence = list.nextSequence();
-            store.get(LIST_ID, (sequence, entry) -> {
-                decode(sequence, entry);
-                return true;
-            });
+            store.get(LIST_ID, this::load);
         }
         if (!stored.isEmpty()) {
             publish();
         }
     }
 
-    private void decode(long sequence, ByteBuffer entry) {
+    private boolean load(long sequence, ByteBuffer entry) {
         try {
             byte version = entry.get();
             if (version != VERSION) {
@@ -122,6 +119,7 @@ public final class Spaces {
                 throw new StoreVersionException(FILE, VERSION + 1, VERSION, VERSION);
             }
             put(stored, Prefix.of(prefix), settings);
+            return true;
         } catch (BufferUnderflowException | IllegalArgumentException invalid) {
             throw new CorruptStoreException(
                     FILE, 0, LIST_ID, sequence, "is not an entry of a space: " + invalid.getMessage());
