@@ -7,6 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -44,8 +45,8 @@ final class DeletionJournal {
     private final Map<DocumentName, Integer> names = new HashMap<>();
     /** The first sequence of the list. Guarded by the monitor. */
     private long firstSequence;
-    /** The next sequence of the list. Guarded by the list lock and the monitor. */
-    private long nextSequence;
+    /** The next sequence of the list. Changed only under the list lock. */
+    private volatile long nextSequence;
 
     DeletionJournal(ListStore store) {
         this.store = store;
@@ -53,22 +54,20 @@ final class DeletionJournal {
         if (info != null) {
             firstSequence = info.firstSequence();
             nextSequence = info.nextSequence();
-            load();
+            store.get(LIST_ID, this::load);
         }
     }
 
-    private void load() {
-        store.get(LIST_ID, (sequence, value) -> {
-            try {
-                DeletionRecord deletion = DeletionRecord.decode(value);
-                add(deletion, sequence);
-                pending.add(deletion);
-                return true;
-            } catch (IllegalArgumentException invalid) {
-                throw new CorruptStoreException(
-                        "journal of deletions", 0, LIST_ID, sequence, String.valueOf(invalid.getMessage()));
-            }
-        });
+    private boolean load(long sequence, ByteBuffer value) {
+        try {
+            DeletionRecord deletion = DeletionRecord.decode(value);
+            add(deletion, sequence);
+            pending.add(deletion);
+            return true;
+        } catch (IllegalArgumentException invalid) {
+            throw new CorruptStoreException(
+                    "journal of deletions", 0, LIST_ID, sequence, String.valueOf(invalid.getMessage()));
+        }
     }
 
     /** Commits an edit with the records of its deletions. If {@link Edit#commit} throws, nothing has changed. */
@@ -77,10 +76,9 @@ final class DeletionJournal {
         try {
             deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
             // Adds the deletions first, because a store may call back before the commit returns.
-            synchronized (this) {
-                for (int i = 0; i < deletions.size(); i++) {
-                    add(deletions.get(i), nextSequence + i);
-                }
+            long next = nextSequence;
+            for (DeletionRecord deletion : deletions) {
+                add(deletion, next++);
             }
             try {
                 edit.commit(
@@ -102,9 +100,7 @@ final class DeletionJournal {
                 deletions.forEach(this::remove);
                 throw rejected;
             }
-            synchronized (this) {
-                nextSequence += deletions.size();
-            }
+            nextSequence = next;
         } finally {
             list.unlock();
         }

@@ -26,15 +26,11 @@ public final class PortableAttributes {
 
     /** Returns a document's attributes by name: each is a {@link Long} or an array of bytes. */
     public static Map<String, Object> of(DocumentAttributes attributes) {
-        Map<String, Object> portable = new LinkedHashMap<>();
-        attributes
-                .portable()
-                .asMap()
-                .forEach((name, value) -> portable.put(
-                        name,
-                        name.equals("ttl") || name.equals("expires")
-                                ? (Object) ByteBuffer.wrap(value).getLong()
-                                : value));
+        Map<String, Object> portable = new LinkedHashMap<>(attributes.portable().asMap());
+        portable.computeIfPresent(
+                "ttl", (name, value) -> attributes.ttlSeconds().getAsLong());
+        portable.computeIfPresent(
+                "expires", (name, value) -> attributes.expiresAtMillis().getAsLong());
         return portable;
     }
 
@@ -53,77 +49,72 @@ public final class PortableAttributes {
 
     private static DocumentAttributes with(DocumentAttributes attributes, String name, byte[] value) {
         return switch (name) {
-            case "content-type" -> attributes.withContentType(contentType(value));
+            case "content-type" ->
+                attributes.withContentType(
+                        ascii(value, "[ -~]{0,", CreateRequest.MAX_CONTENT_TYPE_CHARS, "a content type"));
             case "ttl" -> attributes.withTtlSeconds(decimal(name, value));
             case "expires" -> attributes.withExpiresAtMillis(decimal(name, value));
             case "closed" -> attributes.with(CLOSED, text(name, value, Producer.MAX_ID_BYTES));
             case "stream-seq" -> attributes.with(STREAM_SEQ, text(name, value, MAX_STREAM_SEQ_BYTES));
             case "producers" -> attributes.with(PRODUCERS, producers(value));
-            case "origin" -> attributes.with(ORIGIN, origin(value));
+            case "origin" ->
+                attributes.with(
+                        ORIGIN, new Origin(ascii(value, "[!-~]{1,", Origin.MAX_CHARS, "the attribute 'origin'"), 0));
             default ->
                 throw new IllegalArgumentException("this server knows no attribute '" + name
                         + "': it may be older than the one that had the document");
         };
     }
 
-    private static String contentType(byte[] value) {
-        String type = text(value);
-        if (type.length() > CreateRequest.MAX_CONTENT_TYPE_CHARS || type.chars().anyMatch(c -> c < ' ' || c > '~')) {
-            throw new IllegalArgumentException("a content type must have at most "
-                    + CreateRequest.MAX_CONTENT_TYPE_CHARS + " printable ASCII characters");
+    private static void require(boolean valid, String otherwise) {
+        if (!valid) {
+            throw new IllegalArgumentException(otherwise);
         }
-        return type;
     }
 
-    private static Origin origin(byte[] value) {
-        String identity = text(value);
-        if (!identity.matches("[!-~]{1," + Origin.MAX_CHARS + "}")) {
-            throw new IllegalArgumentException(
-                    "the attribute 'origin' must have at most " + Origin.MAX_CHARS + " printable ASCII characters");
-        }
-        return new Origin(identity, 0);
+    private static String ascii(byte[] value, String pattern, int most, String what) {
+        String text = text(value);
+        require(
+                text.matches(pattern + most + "}"),
+                what + " must have at most " + most + " printable ASCII characters");
+        return text;
     }
 
     private static long decimal(String name, byte[] value) {
         String text = new String(value, US_ASCII);
         // With 19 digits, a number that is too large becomes negative.
         long number = text.matches("[0-9]{1,19}") ? Long.parseUnsignedLong(text) : -1;
-        if (number < 0) {
-            throw new IllegalArgumentException("the attribute '" + name + "' must be a number below 2^63");
-        }
+        require(number >= 0, "the attribute '" + name + "' must be a number below 2^63");
         return number;
     }
 
     private static Producers producers(byte[] value) {
+        require(
+                value.length <= Producers.MAX_BYTES,
+                "the attribute 'producers' is longer than " + Producers.MAX_BYTES + " bytes");
         try {
-            if (value.length <= Producers.MAX_BYTES) {
-                Producers producers = Producers.decode(ByteBuffer.wrap(value));
-                if (!Arrays.equals(producers.encode(), value)) {
-                    throw notText("producers");
-                }
-                return producers;
-            }
+            Producers producers = Producers.decode(ByteBuffer.wrap(value));
+            requireText(Arrays.equals(producers.encode(), value), "producers");
+            return producers;
         } catch (BufferUnderflowException | NegativeArraySizeException cutOff) {
             throw new IllegalArgumentException("the attribute 'producers' is cut off", cutOff);
         }
-        throw new IllegalArgumentException(
-                "the attribute 'producers' is longer than " + Producers.MAX_BYTES + " bytes");
     }
 
     private static String text(String name, byte[] value, int maxBytes) {
-        if (value.length > maxBytes) {
-            throw new IllegalArgumentException(
-                    "the attribute '" + name + "' may have at most " + maxBytes + " bytes, this has " + value.length);
-        }
-        String text = text(value);
-        if (!Arrays.equals(text.getBytes(UTF_8), value)) {
-            throw notText(name);
-        }
-        return text;
+        require(
+                value.length <= maxBytes,
+                "the attribute '" + name + "' may have at most " + maxBytes + " bytes, this has " + value.length);
+        requireText(isText(value), name);
+        return text(value);
     }
 
-    private static IllegalArgumentException notText(String name) {
-        return new IllegalArgumentException("the attribute '" + name + "' must be text in UTF-8");
+    private static void requireText(boolean text, String name) {
+        require(text, "the attribute '" + name + "' must be text in UTF-8");
+    }
+
+    private static boolean isText(byte[] value) {
+        return Arrays.equals(text(value).getBytes(UTF_8), value);
     }
 
     private static String text(byte[] value) {

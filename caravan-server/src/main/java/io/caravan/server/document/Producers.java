@@ -1,9 +1,11 @@
 package io.caravan.server.document;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,32 +18,32 @@ import org.jspecify.annotations.Nullable;
  * UTF-8.
  */
 final class Producers {
-    static final Producers NONE = new Producers(List.of());
+    static final Producers NONE = new Producers(Map.of());
     static final int MAX_BYTES = 8 * 1024;
 
-    private final List<Producer> stamps;
+    private final Map<String, Producer> stamps;
 
-    private Producers(List<Producer> stamps) {
+    private Producers(Map<String, Producer> stamps) {
         this.stamps = stamps;
     }
 
     static Producers decode(ByteBuffer bytes) {
-        List<Producer> stamps = new ArrayList<>();
+        Map<String, Producer> stamps = new LinkedHashMap<>();
         while (bytes.hasRemaining()) {
             long epoch = bytes.getLong();
             long sequence = bytes.getLong();
-            byte[] id = new byte[bytes.getShort()];
-            bytes.get(id);
-            stamps.add(new Producer(new String(id, StandardCharsets.UTF_8), epoch, sequence));
+            byte[] encodedId = new byte[bytes.getShort()];
+            bytes.get(encodedId);
+            String id = new String(encodedId, UTF_8);
+            stamps.put(id, new Producer(id, epoch, sequence));
         }
         return new Producers(stamps);
     }
 
     byte[] encode() {
-        ByteBuffer bytes = ByteBuffer.allocate(
-                stamps.stream().mapToInt(Producers::encodedBytes).sum());
-        for (Producer stamp : stamps) {
-            byte[] id = stamp.id().getBytes(StandardCharsets.UTF_8);
+        ByteBuffer bytes = ByteBuffer.allocate(encodedBytes(stamps.values()));
+        for (Producer stamp : stamps.values()) {
+            byte[] id = stamp.id().getBytes(UTF_8);
             bytes.putLong(stamp.epoch())
                     .putLong(stamp.sequence())
                     .putShort((short) id.length)
@@ -50,28 +52,24 @@ final class Producers {
         return bytes.array();
     }
 
-    private static int encodedBytes(Producer stamp) {
-        return 2 * Long.BYTES + Short.BYTES + stamp.id().getBytes(StandardCharsets.UTF_8).length;
+    private static int encodedBytes(Collection<Producer> stamps) {
+        return stamps.stream()
+                .mapToInt(stamp -> 2 * Long.BYTES + Short.BYTES + stamp.id().getBytes(UTF_8).length)
+                .sum();
     }
 
     @Nullable
     Producer find(String id) {
-        for (Producer stamp : stamps) {
-            if (stamp.id().equals(id)) {
-                return stamp;
-            }
-        }
-        return null;
+        return stamps.get(id);
     }
 
     /** Returns a copy with this last append of its producer, without the oldest ones if it is too large. */
     Producers with(Producer last) {
-        List<Producer> after = new ArrayList<>(stamps);
-        after.removeIf(stamp -> stamp.id().equals(last.id()));
-        after.add(last);
-        int bytes = after.stream().mapToInt(Producers::encodedBytes).sum();
-        while (bytes > MAX_BYTES) {
-            bytes -= encodedBytes(after.remove(0));
+        Map<String, Producer> after = new LinkedHashMap<>(stamps);
+        after.remove(last.id());
+        after.put(last.id(), last);
+        while (encodedBytes(after.values()) > MAX_BYTES) {
+            after.remove(after.keySet().iterator().next());
         }
         return new Producers(after);
     }

@@ -28,15 +28,12 @@ public final class StoreIdentity {
     private static final int BYTES = Byte.BYTES + 2 * Long.BYTES;
     private static final int NOTE_BYTES = 2 * Byte.BYTES;
 
-    private static final byte WHOLE = 0;
-    private static final byte INCOMPLETE = 1;
-
     private StoreIdentity() {}
 
     /** Returns the store's identity, which is durable, and creates one if the store has none. */
     public static synchronized UUID of(ListStore store) {
         UUID identity = find(store);
-        return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
+        return identity == null ? write(store, UUID.randomUUID()) : identity;
     }
 
     public static @Nullable UUID find(ListStore store) {
@@ -65,7 +62,7 @@ public final class StoreIdentity {
         UUID present = find(store);
         // The identity and the note are written in one batch, because a store that has only the identity would count as
         // complete.
-        UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
+        UUID adopted = present == null ? write(store, identity, note(true)) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
                     "the store is " + adopted + " and cannot become " + identity + "; restore to another directory");
@@ -76,28 +73,30 @@ public final class StoreIdentity {
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.size() > 1
-                && decode(entries.get(entries.size() - 1), NOTE_BYTES, "a note").get() == INCOMPLETE;
+                && decode(entries.get(entries.size() - 1), NOTE_BYTES, "a note").get() == 1;
     }
 
     /** Sets {@link #incomplete(ListStore)} durably. The store must have an identity. */
     public static void incomplete(ListStore store, boolean incomplete) {
         if (incomplete(store) != incomplete) {
-            store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();
+            store.append(LIST_ID, note(incomplete)).join();
         }
     }
 
-    private static byte[] note(byte state) {
-        return new byte[] {VERSION, state};
+    private static byte[] note(boolean incomplete) {
+        return new byte[] {VERSION, (byte) (incomplete ? 1 : 0)};
     }
 
-    private static UUID write(ListStore store, UUID identity, List<byte[]> notes) {
+    private static UUID write(ListStore store, UUID identity, byte[]... notes) {
         byte[] encoded = ByteBuffer.allocate(BYTES)
                 .put(VERSION)
                 .putLong(identity.getMostSignificantBits())
                 .putLong(identity.getLeastSignificantBits())
                 .array();
         WriteBatch batch = WriteBatch.create().append(LIST_ID, encoded);
-        notes.forEach(note -> batch.append(LIST_ID, note));
+        for (byte[] note : notes) {
+            batch.append(LIST_ID, note);
+        }
         store.write(batch).join();
         return identity;
     }
