@@ -79,8 +79,7 @@ public record AppendRequest(
         checkStreamSeq(document, attributes.get(STREAM_SEQ));
         if (sequence.isPresent() && sequence.getAsLong() != info.nextSequence()) {
             String problem = "continues with sequence " + info.nextSequence() + ", not " + sequence.getAsLong();
-            throw document.rejected(
-                    Reason.SEQUENCE_CONFLICT, problem, sequence.getAsLong(), info.nextSequence());
+            throw document.rejected(Reason.SEQUENCE_CONFLICT, problem, sequence.getAsLong(), info.nextSequence());
         }
         return append(document, attributes);
     }

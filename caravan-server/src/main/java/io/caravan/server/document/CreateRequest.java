@@ -5,6 +5,7 @@ import static io.caravan.server.document.DocumentAttributes.FORK;
 import static io.caravan.server.document.DocumentAttributes.PRESENT;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes.Fork;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Arrays;
 import java.util.List;
@@ -200,8 +201,7 @@ public record CreateRequest(
         byte[] value = values.isEmpty() ? new byte[0] : values.get(0);
         if (point.part() > value.length) {
             throw source.rejected(
-                    Reason.FORK_POINT,
-                    "cannot be forked " + point.part() + " bytes into a value of " + value.length);
+                    Reason.FORK_POINT, "cannot be forked " + point.part() + " bytes into a value of " + value.length);
         }
         return Arrays.copyOf(value, (int) point.part());
     }

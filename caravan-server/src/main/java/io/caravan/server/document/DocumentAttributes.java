@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
  * document's values. Immutable; every {@code with} method returns a copy. A value is decoded only when it is used,
  * because most operations need few of the attributes.
+ *
+ * @param raw the attributes in the encoding of the catalog
  */
-public final class DocumentAttributes {
+public record DocumentAttributes(Attributes raw) {
     /** The attributes of a document that was created by its first append: none. */
     public static final DocumentAttributes NONE = new DocumentAttributes(Attributes.EMPTY);
 
@@ -86,6 +88,19 @@ public final class DocumentAttributes {
     static final String BY_A_CLIENT = "\u0001";
 
     /**
+     * The point at which a document was forked from another one. The fork shares the source's values before {@code
+     * sequence}, which stay in the source's list. The fork's own values start at {@code sequence}. A document that has
+     * forks cannot be trimmed.
+     *
+     * @param sequence sequence of the first value that the fork does not share
+     * @param part requested additional data: the number of messages of a JSON document, which {@code sequence} already
+     *     includes, or the number of bytes of the next value, which then form the fork's first own value
+     * @param firstSequence sequence of the first shared value that the fork retains
+     * @param source the source's name
+     */
+    record Fork(long sequence, long part, long firstSequence, DocumentName source) {}
+
+    /**
      * Blocks writes to a document that is being moved.
      *
      * @param holder identifies a run of a move: only the run that fenced the document last may continue the move
@@ -93,28 +108,18 @@ public final class DocumentAttributes {
      */
     record Fence(long holder, RedirectTarget to) {}
 
-    private final Attributes raw;
-
-    private DocumentAttributes(Attributes raw) {
-        this.raw = raw;
-    }
-
     public static DocumentAttributes of(Attributes raw) {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
 
-    Attributes raw() {
-        return raw;
-    }
-
     /** Returns the value of an attribute, or null. Fast for a document without attributes, which is the usual case. */
     <T> @Nullable T get(Attribute<T> attribute) {
-        byte[] value = this == NONE ? null : raw.get(attribute.key());
+        byte[] value = raw.get(attribute.key());
         return value == null ? null : attribute.decoding().apply(ByteBuffer.wrap(value));
     }
 
     boolean has(Attribute<?> attribute) {
-        return this != NONE && raw.get(attribute.key()) != null;
+        return raw.get(attribute.key()) != null;
     }
 
     private OptionalLong number(Attribute<Long> attribute) {
@@ -124,10 +129,10 @@ public final class DocumentAttributes {
 
     /** Returns a copy with this value of an attribute, or without the attribute if the value is null. */
     <T> DocumentAttributes with(Attribute<T> attribute, @Nullable T value) {
-        return of(
-                value == null
-                        ? raw.without(attribute.key())
-                        : raw.with(attribute.key(), attribute.encoding().apply(value)));
+        if (value == null) {
+            return has(attribute) ? of(raw.without(attribute.key())) : this;
+        }
+        return of(raw.with(attribute.key(), attribute.encoding().apply(value)));
     }
 
     public String contentType() {
@@ -136,7 +141,7 @@ public final class DocumentAttributes {
 
     /** Whether the document accepts only JSON, so that each value is a JSON text. */
     public boolean isJson() {
-        return this != NONE && ContentTypes.isJson(contentType());
+        return has(CONTENT_TYPE) && ContentTypes.isJson(contentType());
     }
 
     public DocumentAttributes withContentType(String type) {
@@ -165,6 +170,11 @@ public final class DocumentAttributes {
 
     public DocumentAttributes withoutExpiry() {
         return with(TTL, null).with(EXPIRES, null);
+    }
+
+    /** Whether the time of the document's last use matters. */
+    boolean tracksUse() {
+        return has(TTL) || importing();
     }
 
     public boolean closed() {
@@ -252,14 +262,14 @@ public final class DocumentAttributes {
 
     /** Whether the document is visible to clients as long as it has not expired. */
     boolean visible() {
-        return this == NONE || !has(DELETED) && !has(RESTORING) && !has(MOVED);
+        return !has(DELETED) && !has(RESTORING) && !has(MOVED);
     }
 
     /** Returns the attributes that are meaningful in any store. */
     public Attributes portable() {
         Attributes portable = raw;
-        for (Attribute<?> attribute : this == NONE ? List.<Attribute<?>>of() : OF_THE_STORE) {
-            portable = portable.without(attribute.key());
+        for (Attribute<?> attribute : OF_THE_STORE) {
+            portable = has(attribute) ? portable.without(attribute.key()) : portable;
         }
         return portable;
     }
@@ -279,20 +289,5 @@ public final class DocumentAttributes {
         CRC32C hash = new CRC32C();
         hash.update(portable().encoded());
         return (int) hash.getValue();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-        return other instanceof DocumentAttributes attributes && raw.equals(attributes.raw);
-    }
-
-    @Override
-    public int hashCode() {
-        return raw.hashCode();
-    }
-
-    @Override
-    public String toString() {
-        return raw.toString();
     }
 }

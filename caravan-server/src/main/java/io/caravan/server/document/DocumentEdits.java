@@ -8,6 +8,7 @@ import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
+import io.caravan.server.document.DocumentAttributes.Fork;
 import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Space;
@@ -52,7 +53,9 @@ public final class DocumentEdits {
      * write, and it counts as a read if it changes nothing.
      */
     private final boolean fromClient;
-    /** The prefetched data of the write, or null if the write prefetches none. */
+    /** The given prefetch, which may be shared; null if the write reads no values. */
+    private final @Nullable Prefetch given;
+    /** The prefetch of this write, once it has been used. */
     private @Nullable Prefetch preparation;
 
     // The state of the current attempt:
@@ -67,54 +70,48 @@ public final class DocumentEdits {
     private List<SpaceRules> rules = List.of();
     /** The deletions of documents that may have copies in the archive. */
     private List<DeletionRecord> deletions = List.of();
-    /** The size of the values that the write has read. */
-    long readBytes;
-    /** The total length of the JSON that the write has validated immediately. */
-    long shortJsonBytes;
     /** Whether the write is a step in the migration of a document between servers. */
     boolean migrates;
 
-    private DocumentEdits(
+    /** Creates a write that has not started. */
+    <T> DocumentEdits(
             DocumentService service,
             Collection<DocumentName> names,
-            Function<DocumentEdits, Runnable> change,
-            @Nullable Prefetch preparation,
+            Function<DocumentEdits, T> change,
+            @Nullable Prefetch given,
             boolean fromClient,
-            Outcome<?> outcome) {
+            Outcome<T> outcome) {
         this.service = service;
         this.names = names;
-        this.change = change;
-        this.preparation = preparation;
+        this.change = edits -> {
+            T result = change.apply(edits);
+            return () -> outcome.success(result);
+        };
+        this.given = given;
         this.fromClient = fromClient;
         this.outcome = outcome;
     }
 
-    /** Creates a write that has not started; {@code preparation} is null if it reads no values. */
-    static <T> DocumentEdits of(
-            DocumentService service,
-            Collection<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Prefetch preparation,
-            boolean fromClient,
-            Outcome<T> outcome) {
-        Function<DocumentEdits, Runnable> reporting = edits -> {
-            T result = change.apply(edits);
-            return () -> outcome.success(result);
-        };
-        return new DocumentEdits(service, names, reporting, preparation, fromClient, outcome);
-    }
-
     /** Starts the write; see {@link DocumentService#write(Collection, Function, Outcome)}. */
     boolean write() {
-        List<DocumentName> missing = missing();
+        List<DocumentName> missing = service.cold == ColdDocuments.NONE
+                ? List.of()
+                : names.stream().filter(service::lacks).toList();
         if (!missing.isEmpty()) {
             fetch(missing, 0);
             return false;
         }
-        if (service.reservations.defer(names, () -> outcome.untilAbandoned(this::writeDeferred))) {
+        if (service.reservations.defer(names, this::deferred)) {
             return false;
         }
-        writeLocking(mayWait());
+        try {
+            writeLocking(mayWait());
+        } catch (UnpreparedException needsData) {
+            if (Thread.currentThread() instanceof UninterruptibleThread) {
+                throw needsData;
+            }
+            writeWaiting(mayWait());
+        }
         return true;
     }
 
@@ -122,15 +119,6 @@ public final class DocumentEdits {
     static boolean mayWait() {
         Thread thread = Thread.currentThread();
         return !(thread instanceof UninterruptibleThread || thread instanceof ReaderThread);
-    }
-
-    private List<DocumentName> missing() {
-        ColdDocuments cold = service.cold;
-        return cold == ColdDocuments.NONE
-                ? List.of()
-                : names.stream()
-                        .filter(name -> cold.fetching(name) || service.catalog.peek(name) == null && cold.mayHave(name))
-                        .toList();
     }
 
     /** Fetches the missing documents one after another, and then continues the write. */
@@ -189,6 +177,10 @@ public final class DocumentEdits {
         }
     }
 
+    private Runnable deferred() {
+        return outcome.untilAbandoned(this::writeDeferred);
+    }
+
     /**
      * Performs a deferred write. The thread that ends the reservation serves clients, so it does not wait for space in
      * the store. If the store has no space now, another thread continues the write when it has.
@@ -198,7 +190,7 @@ public final class DocumentEdits {
             try {
                 writeWaiting(false);
             } catch (NotWritableException later) {
-                Runnable rest = outcome.untilAbandoned(this::writeDeferred);
+                Runnable rest = deferred();
                 service.shardOf(names).onWritable(() -> RETRY.execute(rest));
             }
         });
@@ -206,8 +198,9 @@ public final class DocumentEdits {
 
     /** Prepares the write and runs it; returns false when the write needs more data. */
     private boolean tried(boolean mayWait) {
-        if (preparation != null) {
-            preparation.prepare(service);
+        Prefetch lacking = preparation();
+        if (lacking != null) {
+            lacking.prepare(service);
         }
         try {
             writeLocking(mayWait);
@@ -319,9 +312,10 @@ public final class DocumentEdits {
         others = Map.of();
         rules = List.of();
         deletions = List.of();
-        readBytes = 0;
-        shortJsonBytes = 0;
         migrates = false;
+        if (preparation != null) {
+            preparation.begin();
+        }
         Runnable done;
         try {
             done = change.apply(this);
@@ -342,7 +336,9 @@ public final class DocumentEdits {
     /** Returns the prefetched data, to which the write may add what it lacks; null if the write prefetches none. */
     @Nullable
     Prefetch preparation() {
-        preparation = preparation == null ? null : preparation.own();
+        if (preparation == null && given != null) {
+            preparation = given.own();
+        }
         return preparation;
     }
 

@@ -1,6 +1,7 @@
 package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentState;
+import io.caravan.server.document.DocumentAttributes.Fork;
 
 /**
  * The state of a document at one point in time.

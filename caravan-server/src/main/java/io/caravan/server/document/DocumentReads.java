@@ -7,6 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.NamedDocument;
+import io.caravan.server.document.DocumentAttributes.Fork;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -55,18 +56,21 @@ abstract class DocumentReads {
      * @throws DocumentException {@code GONE}
      */
     public @Nullable DocumentInfo find(DocumentName name) {
-        DocumentInfo info = durable(name);
-        // A document that is being fetched may already exist, but without the writes that wait for the fetch.
-        if (cold.fetching(name) || info == null && cold.mayHave(name)) {
+        if (lacks(name)) {
             cold.await(name);
-            info = durable(name);
         }
-        return seen(name, info);
+        return seen(name, durable(name));
+    }
+
+    /** Whether the archive may have a document that the store lacks, or whose waiting writes it still lacks. */
+    boolean lacks(DocumentName name) {
+        ColdDocuments documents = cold;
+        return documents != ColdDocuments.NONE
+                && (documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name));
     }
 
     private @Nullable DocumentInfo seen(DocumentName name, @Nullable DocumentInfo info) {
-        boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());
-        return info == null || expired ? null : EditedDocument.visible(name, info);
+        return info == null || expiry.expired(info) ? null : EditedDocument.visible(name, info);
     }
 
     /**
@@ -74,15 +78,19 @@ abstract class DocumentReads {
      * Neither checks the archive or the expiry, nor waits for writes.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
-        DocumentState state = catalog.peek(name);
-        DocumentInfo info = state == null ? null : DocumentInfo.of(state);
+        DocumentInfo info = accepted(name);
         return info == null || !info.attributes().visible() ? null : info;
+    }
+
+    private @Nullable DocumentInfo accepted(DocumentName name) {
+        DocumentState state = catalog.peek(name);
+        return state == null ? null : DocumentInfo.of(state);
     }
 
     /** Whether the document was moved to another server, according to the accepted writes. */
     public boolean moved(DocumentName name) {
-        DocumentState state = catalog.peek(name);
-        return state != null && DocumentAttributes.of(state.attributes()).has(DocumentAttributes.MOVED);
+        DocumentInfo info = accepted(name);
+        return info != null && info.attributes().has(DocumentAttributes.MOVED);
     }
 
     /** Returns the state of the document, with the sequences of its durable values, or null if it does not exist. */
@@ -92,13 +100,13 @@ abstract class DocumentReads {
             if (state == null) {
                 return null;
             }
-            DocumentAttributes attributes = DocumentAttributes.of(state.attributes());
             ListInfo list = store.info(state.id());
-            if (list != null) {
-                return DocumentInfo.of(state.id(), list.firstSequence(), list.nextSequence(), attributes);
-            }
-            if (state.nextSequence() == 0) {
-                return DocumentInfo.of(state.id(), 0, 0, attributes);
+            if (list != null || state.nextSequence() == 0) {
+                return DocumentInfo.of(
+                        state.id(),
+                        list == null ? 0 : list.firstSequence(),
+                        list == null ? 0 : list.nextSequence(),
+                        DocumentAttributes.of(state.attributes()));
             }
             // The document was deleted between the two lookups.
         }
@@ -126,17 +134,17 @@ abstract class DocumentReads {
             Function<DocumentInfo, SequenceRange> choice,
             DocumentReader reader) {
         reads.increment();
-        boolean done = false;
-        while (!done) {
-            DocumentInfo info = find.apply(name);
-            SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
+        DocumentInfo info;
+        SequenceRange range;
+        do {
+            info = find.apply(name);
+            range = info == null ? SequenceRange.EMPTY : choice.apply(info);
             if (info == null || range.count() == 0) {
                 reader.begin(0);
                 return;
             }
             use(name, info);
-            done = read(name, info, range, reader);
-        }
+        } while (!read(name, info, range, reader));
     }
 
     /** Reads like {@link #read}, and returns the first value of the range, or null if the range is empty. */
@@ -182,7 +190,7 @@ abstract class DocumentReads {
     }
 
     private boolean present(DocumentInfo info) {
-        return info.attributes().visible() && !expiry.expired(info.id(), info.attributes());
+        return info.attributes().visible() && !expiry.expired(info);
     }
 
     /**
@@ -215,14 +223,13 @@ abstract class DocumentReads {
 
     /** Extends the document's sliding expiry, as a read does. */
     public void use(DocumentName name, DocumentInfo info) {
-        if (info.attributes().ttlSeconds().isEmpty()) {
-            return;
-        }
-        expiry.use(info.id());
-        DocumentState now = catalog.peek(name);
-        if (now == null || now.id() != info.id()) {
-            // The document was deleted concurrently, and nothing else would remove this entry.
-            expiry.forget(info.id());
+        if (info.attributes().has(DocumentAttributes.TTL)) {
+            expiry.use(info.id());
+            DocumentInfo now = accepted(name);
+            if (now == null || now.id() != info.id()) {
+                // The document was deleted concurrently, and nothing else would remove this entry.
+                expiry.forget(info.id());
+            }
         }
     }
 
@@ -239,18 +246,14 @@ abstract class DocumentReads {
     }
 
     public OptionalLong deadlineMillis(DocumentInfo info) {
-        return expiry.deadlineMillis(info.id(), info.attributes());
+        return expiry.deadlineMillis(info);
     }
 
     /** Reads a range of values. Returns false if it was trimmed, or the document was deleted, before the read began. */
     private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
         RangeStream stream = new RangeStream(info, range, reader);
-        for (Part part : parts(name, info, range)) {
-            if (!stream.read(part)) {
-                break;
-            }
-        }
-        if (stream.begun && !stream.ended()) {
+        boolean complete = parts(name, info, range).stream().allMatch(stream::read);
+        if (stream.begun && !stream.stopped && !complete) {
             throw new DocumentException(Reason.CHANGED, name, "was trimmed or deleted while it was being read");
         }
         return stream.begun;
@@ -264,8 +267,8 @@ abstract class DocumentReads {
      * are older than its sequences, and may not describe how the last values are stored.
      */
     DocumentInfo asStored(DocumentName name, DocumentInfo info) {
-        DocumentState now = catalog.peek(name);
-        return now == null || now.id() != info.id() ? info : DocumentInfo.of(now);
+        DocumentInfo now = accepted(name);
+        return now == null || now.id() != info.id() ? info : now;
     }
 
     /** Returns the parts of the document that overlap the range, or none if the document no longer exists. */
@@ -282,11 +285,10 @@ abstract class DocumentReads {
                         new Part(document.id(), own, here, document.attributes().timestamps()));
             }
             to = Math.min(to, own);
-            DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
-            document = source == null ? null : DocumentInfo.of(source);
+            document = fork == null || range.from() >= own ? null : accepted(fork.source());
         }
         // The document's sources exist as long as the document; afterwards, their names may belong to other documents.
-        DocumentState still = catalog.peek(name);
+        DocumentInfo still = accepted(name);
         return still == null || still.id() != info.id() ? new ArrayDeque<>() : parts;
     }
 
@@ -304,11 +306,6 @@ abstract class DocumentReads {
             this.range = range;
             this.reader = reader;
             this.next = range.from();
-        }
-
-        /** Whether the reader has received all values, or has stopped the read. */
-        boolean ended() {
-            return stopped || next == range.to();
         }
 
         /** Reads the values of one part. Returns false if the read ends with this part. */

@@ -16,7 +16,6 @@ import io.caravan.server.cluster.Slots;
 import io.caravan.server.document.CreateRequest.Created;
 import io.caravan.server.document.CreateRequest.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
-import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.document.space.DocumentDurability;
 import io.caravan.server.document.space.Spaces;
 import java.security.SecureRandom;
@@ -148,8 +147,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     /** Deletes a document whose restoration or import a previous run of the server did not finish. */
     private void deleteUnfinished(NamedDocument document) {
         try {
-            Outcome.<Boolean>await(
-                    outcome -> writeLocal(document.name(), EditedDocument::abortRestoring, outcome));
+            Outcome.<Boolean>await(outcome -> writeLocal(document.name(), EditedDocument::abortRestoring, outcome));
             LOG.info("document '{}' was being restored when the server ended: restore it again", document.name());
         } catch (CaravanException rejected) {
             LOG.warn(
@@ -223,7 +221,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      * space. Used by the code that fetches documents from the archive.
      */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        DocumentEdits.of(this, Set.of(name), edits -> change.apply(edits.document(name)), null, false, outcome)
+        new DocumentEdits(this, Set.of(name), edits -> change.apply(edits.document(name)), null, false, outcome)
                 .writeLocking(true);
     }
 
@@ -242,22 +240,22 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      *     {@link ReaderThread}: wait with {@link #onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        return DocumentEdits.of(this, names, change, null, true, outcome).write();
+        return new DocumentEdits(this, names, change, null, true, outcome).write();
     }
 
     /**
      * Writes to documents as {@link #write(Collection, Function, Outcome)} does. The change may read values ({@link
      * EditedDocument#values}), and may append long JSON without delaying other writes.
      *
-     * @throws Prefetch.UnpreparedException when the change needs data that takes time to obtain: continue with {@link
-     *     #writeWaiting}
+     * @throws Prefetch.UnpreparedException when the change needs data that takes time to obtain, and this is the thread
+     *     of an event loop: continue with {@link #writeWaiting} on another thread
      */
     public <T> boolean write(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             Prefetch preparation,
             Outcome<T> outcome) {
-        return DocumentEdits.of(this, names, change, preparation, true, outcome).write();
+        return new DocumentEdits(this, names, change, preparation, true, outcome).write();
     }
 
     /** Obtains the data that an unprepared write lacked. Called on a thread that may block. */
@@ -277,7 +275,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
             Function<DocumentEdits, T> change,
             Prefetch preparation,
             Outcome<T> outcome) {
-        DocumentEdits.of(this, names, change, preparation, true, outcome).writeWaiting(DocumentEdits.mayWait());
+        new DocumentEdits(this, names, change, preparation, true, outcome).writeWaiting(DocumentEdits.mayWait());
     }
 
     /** Whether a write to these documents would find space now; without names, whether all shards have space. */
@@ -324,19 +322,16 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      */
     public void requireOneGroup(Collection<DocumentName> names) {
         requireHere(names);
-        if (names.size() == 1 || catalog.inOneShard(names)) {
-            return;
-        }
         int first = groupOf(names);
-        DocumentName other = names.stream()
-                .filter(name -> catalog.shardOf(name) != first)
-                .findFirst()
-                .orElseThrow();
-        throw new DocumentException(
-                Reason.CROSS_SLOT,
-                other,
-                "is in another shard than '" + names.iterator().next()
-                        + "': a write concerns one shard; names with the same {part} in braces are in one shard");
+        for (DocumentName name : names) {
+            if (catalog.shards() > 1 && catalog.shardOf(name) != first) {
+                throw new DocumentException(
+                        Reason.CROSS_SLOT,
+                        name,
+                        "is in another shard than '" + names.iterator().next()
+                                + "': a write concerns one shard; names with the same {part} in braces are in one shard");
+            }
+        }
     }
 
     /**
@@ -408,7 +403,11 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
             public void success(long sequence) {
                 writeProblem.wrote();
                 try {
-                    barrier.pass(done, outcome::failure);
+                    if (barrier == ReadBarrier.NONE) {
+                        done.run();
+                    } else {
+                        barrier.pass(done, outcome::failure);
+                    }
                 } finally {
                     changed(names);
                 }
@@ -451,17 +450,8 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     public void create(DocumentName name, CreateRequest creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
         List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
-        Function<DocumentEdits, Created> change = edits -> creation.applyTo(edits, name);
-        if (point == null || point.part() == 0) {
-            write(names, change, outcome);
-            return;
-        }
-        Prefetch preparation = new Prefetch(Integer.MAX_VALUE);
-        try {
-            write(names, change, preparation, outcome);
-        } catch (UnpreparedException valueMissing) {
-            writeWaiting(names, change, preparation, outcome);
-        }
+        Prefetch preparation = point == null || point.part() == 0 ? null : new Prefetch(Integer.MAX_VALUE);
+        new DocumentEdits(this, names, edits -> creation.applyTo(edits, name), preparation, true, outcome).write();
     }
 
     /**
@@ -484,30 +474,30 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
         });
     }
 
-    /** Returns the durable deletions that are not archived yet; those of the same name are in order, oldest first. */
+    /** Returns the durable deletions that are not archived yet; those of the same name are oldest first. */
     public List<DeletionRecord> pendingDeletions() {
         return deletions.stream().flatMap(journal -> journal.pending().stream()).toList();
     }
 
     /** Waits until the deletions with this name are durable, and returns those not archived yet, oldest first. */
     public List<DeletionRecord> pendingDeletions(DocumentName name) {
-        if (!deletionPending(name)) {
+        DeletionJournal journal = deletions(Set.of(name));
+        if (!journal.isPending(name)) {
             return List.of();
         }
-        int shard = catalog.shardOf(name);
-        shards.get(shard).flush();
-        return deletions.get(shard).pending().stream()
+        shardOf(Set.of(name)).flush();
+        return journal.pending().stream()
                 .filter(deletion -> deletion.name().equals(name))
                 .toList();
     }
 
     /** Whether a document with this name was deleted, durably or not, and the deletion might not be archived yet. */
     public boolean deletionPending(DocumentName name) {
-        return deletions.get(catalog.shardOf(name)).isPending(name);
+        return deletions(Set.of(name)).isPending(name);
     }
 
     public void deletionArchived(DeletionRecord deletion) {
-        deletions.get(catalog.shardOf(deletion.name())).archived(deletion);
+        deletions(Set.of(deletion.name())).archived(deletion);
     }
 
     public Spaces spaces() {
@@ -540,7 +530,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      * @param names the documents of the write
      */
     public void willWrite(Executor loop, Collection<DocumentName> names) {
-        turns.computeIfAbsent(loop, each -> new LoopTurn(shards, each)).willWrite(groupOf(names));
+        turns.computeIfAbsent(loop, LoopTurn::new).willWrite(shards.get(groupOf(names)));
     }
 
     public ListStore store() {

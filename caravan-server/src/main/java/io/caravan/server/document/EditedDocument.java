@@ -14,6 +14,7 @@ import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentAttributes.Fence;
+import io.caravan.server.document.DocumentAttributes.Fork;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
@@ -39,9 +40,6 @@ public final class EditedDocument {
     /** The rules of the document's space; null if the document belongs to no space. */
     private final @Nullable SpaceRules rules;
 
-    /** The ranges of values that, after the edits so far, are stored with their arrival times. */
-    private Timestamps timestamps;
-
     private boolean used;
     /** Whether the time of the last use is kept for the document after the write. */
     private boolean tracked;
@@ -58,7 +56,6 @@ public final class EditedDocument {
         this.edit = edit;
         this.before = edit.state();
         this.rules = space == null ? null : new SpaceRules(this, space);
-        this.timestamps = attributesBefore().timestamps();
     }
 
     public DocumentName name() {
@@ -82,11 +79,9 @@ public final class EditedDocument {
             return;
         }
         boolean timed = arriving && rules != null && rules.space().settings().has(SpaceSetting.TIMESTAMPS);
-        if (timed != timestamps.on()) {
-            turnTimestamps(timed);
-        }
+        boolean stamped = (timed || attributes().has(TIMESTAMPS)) && turnTimestamps(timed);
         List<byte[]> stored = values;
-        if (timestamps.on()) {
+        if (stamped) {
             long now = edits.service.expiry.nowMillis();
             stored = values.stream().map(value -> Timestamps.stored(value, now)).toList();
         }
@@ -94,27 +89,30 @@ public final class EditedDocument {
             edit.append(value);
         }
         if (rules != null) {
-            rules.appended(stored, timestamps.on() ? Timestamps.BYTES : 0);
+            rules.appended(stored, stamped ? Timestamps.BYTES : 0);
         }
     }
 
-    private void turnTimestamps(boolean on) {
+    /** Turns timestamps on or off for the next values, if possible, and returns whether they are on. */
+    private boolean turnTimestamps(boolean on) {
         DocumentInfo info = evenDeleted();
-        timestamps = timestamps.with(on, info == null ? 0 : info.nextSequence());
-        set(attributes());
+        Timestamps before = attributes().timestamps();
+        Timestamps after = before.with(on, info == null ? 0 : info.nextSequence());
+        if (after != before) {
+            edit.attributes(attributes().with(TIMESTAMPS, after).raw());
+        }
+        return after.on();
     }
 
     /** Replaces all attributes except {@code TIMESTAMPS}, which describes how the values are stored. */
     void set(DocumentAttributes attributes) {
-        edit.attributes(attributes
-                .with(TIMESTAMPS, timestamps == Timestamps.NONE ? null : timestamps)
-                .raw());
+        edit.attributes(
+                attributes.with(TIMESTAMPS, attributes().get(TIMESTAMPS)).raw());
     }
 
     /** Removes the document or redirect, without checks and without a record for the archive. */
     void drop() {
         edit.delete();
-        timestamps = Timestamps.NONE;
         if (rules != null) {
             rules.deleted();
         }
@@ -235,7 +233,7 @@ public final class EditedDocument {
         if (preparation == null) {
             JsonMessages.validate(name, values);
         } else {
-            preparation.requireJson(name, values, edits);
+            preparation.requireJson(name, values);
         }
     }
 
@@ -254,14 +252,12 @@ public final class EditedDocument {
         }
         used = true;
         long firstAppended = info.nextSequence() - appended.size();
-        List<byte[]> stored = preparation.values(
-                name, info.id(), new SequenceRange(range.from(), Math.min(range.to(), firstAppended)));
-        List<byte[]> own = range.to() <= firstAppended
-                ? List.of()
-                : List.copyOf(appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
-                        (range.to() - firstAppended)));
-        List<byte[]> values = Prefetch.joined(stored, own);
-        preparation.read(values, edits);
+        List<byte[]> values = new ArrayList<>(preparation.values(
+                name, info.id(), new SequenceRange(range.from(), Math.min(range.to(), firstAppended))));
+        for (long next = Math.max(range.from(), firstAppended); next < range.to(); next++) {
+            values.add(appended.get((int) (next - firstAppended)));
+        }
+        preparation.read(values);
         return values;
     }
 
@@ -283,7 +279,7 @@ public final class EditedDocument {
         used = true;
         requireNoForks(info.attributes(), "trimmed", "delete");
         if (info.count() > 0) {
-            dropBefore(sequence, info.attributes());
+            dropBefore(sequence);
         }
     }
 
@@ -297,7 +293,8 @@ public final class EditedDocument {
     }
 
     /** Trims all values before {@code sequence}. The document must have no forks, and may be invisible. */
-    void dropBefore(long sequence, DocumentAttributes attributes) {
+    private void dropBefore(long sequence) {
+        DocumentAttributes attributes = attributes();
         Fork fork = attributes.get(FORK);
         if (fork != null) {
             long first = Math.min(sequence, fork.sequence());
@@ -313,7 +310,7 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#TOO_LARGE} when the document replaces a redirect: clients would find the
      *     incomplete document, and the move could neither be completed nor abandoned
      */
-    void retire(long sequence, DocumentAttributes attributes) {
+    void retire(long sequence) {
         if (edits.migrates && attributesBefore().movedTo() != null) {
             Space space = Objects.requireNonNull(rules).space();
             space.rejected(Space.Counter.REJECTED_SIZES);
@@ -321,12 +318,10 @@ public final class EditedDocument {
                     Reason.TOO_LARGE,
                     "cannot return to this server: its space retains fewer values ('" + space.prefix() + "')");
         }
-        boolean incomplete = edits.migrates && attributes.origin() != null;
-        DocumentAttributes kept = incomplete ? attributes.with(ORIGIN, null) : attributes;
-        if (incomplete) {
-            set(kept);
+        if (edits.migrates && attributes().origin() != null) {
+            set(attributes().with(ORIGIN, null));
         }
-        dropBefore(sequence, kept);
+        dropBefore(sequence);
     }
 
     /**
@@ -353,14 +348,14 @@ public final class EditedDocument {
     }
 
     void removeIfExpired() {
-        DocumentInfo info = evenDeleted();
-        Expiry expiry = edits.service.expiry;
+        DocumentInfo info = attributes() == DocumentAttributes.NONE ? null : evenDeleted();
         if (info == null) {
             return;
         }
-        if (expiry.abandoned(info.id(), info.attributes())) {
+        Expiry expiry = edits.service.expiry;
+        if (expiry.abandoned(info)) {
             abortRestoring();
-        } else if (!info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {
+        } else if (expiry.expired(info)) {
             removeOrHide(info, true);
         }
     }
@@ -375,36 +370,28 @@ public final class EditedDocument {
         if (info.attributes().forks() > 0) {
             set(info.attributes().with(ARCHIVED, null).with(DELETED, PRESENT));
         } else {
-            remove(info);
+            remove();
         }
     }
 
-    private void remove(DocumentInfo info) {
+    private void remove() {
+        Fork fork = attributes().get(FORK);
         drop();
-        Fork fork = info.attributes().get(FORK);
         if (fork != null) {
-            edits.document(fork.source()).forkRemoved();
+            edits.document(fork.source()).countForks(-1);
         }
     }
 
-    /** Decrements the number of forks. Removes a deleted document with its last fork, and perhaps its source too. */
-    private void forkRemoved() {
-        DocumentInfo left = countForks(-1);
-        if (left.attributes().deleted() && left.attributes().forks() == 0) {
-            remove(left);
-        }
-    }
-
-    /** Changes the number of forks, and returns the new state. */
-    DocumentInfo countForks(long change) {
-        DocumentInfo info = evenDeleted();
-        if (info == null) {
+    /** Changes the number of forks. Removes a deleted document with its last fork, and perhaps its source too. */
+    void countForks(long change) {
+        if (edit.state() == null) {
             throw new IllegalStateException("document '" + name + "' has forks and does not exist");
         }
-        long forks = info.attributes().forks() + change;
-        DocumentAttributes counted = info.attributes().with(FORKS, forks == 0 ? null : forks);
-        set(counted);
-        return new DocumentInfo(info.id(), info.firstSequence(), info.nextSequence(), counted);
+        long forks = attributes().forks() + change;
+        set(attributes().with(FORKS, forks == 0 ? null : forks));
+        if (forks == 0 && attributes().deleted()) {
+            remove();
+        }
     }
 
     /** Replaces the attributes, and creates the document if it does not exist; throws {@link Reason#GONE}. */
@@ -487,8 +474,6 @@ public final class EditedDocument {
         info();
         edit.takeOver(other.edit);
         other.handedOver = true;
-        timestamps = other.timestamps;
-        other.timestamps = Timestamps.NONE;
         if (other.rules != null) {
             other.rules.deleted();
         }
@@ -538,7 +523,7 @@ public final class EditedDocument {
     /** Records the use before the commit, so that the document never seems to have expired when it is visible. */
     void recordUse() {
         DocumentState after = edit.state();
-        tracked = used && after != null && Expiry.tracks(DocumentAttributes.of(after.attributes()));
+        tracked = used && attributes().tracksUse();
         if (tracked && after != null) {
             withdrawUse = edits.service.expiry.use(after.id());
         }
@@ -558,7 +543,7 @@ public final class EditedDocument {
         if (before != null && !same && !handedOver) {
             expiry.forget(before.id());
         }
-        if (after != null && used && !tracked && (!same || Expiry.tracks(attributesBefore()))) {
+        if (after != null && used && !tracked && (!same || attributesBefore().tracksUse())) {
             expiry.forget(after.id());
         }
     }

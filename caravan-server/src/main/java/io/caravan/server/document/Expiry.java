@@ -79,11 +79,11 @@ final class Expiry {
         return now - ageMillis - recent;
     }
 
-    OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
-        OptionalLong ttl = attributes.ttlSeconds();
+    OptionalLong deadlineMillis(DocumentInfo info) {
+        OptionalLong ttl = info.attributes().ttlSeconds();
         return ttl.isEmpty()
-                ? attributes.expiresAtMillis()
-                : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
+                ? info.attributes().expiresAtMillis()
+                : OptionalLong.of(clock.millis() + leftMillis(info.id(), ttl.getAsLong()));
     }
 
     /** Returns the remaining time of a sliding expiry; zero or less after the document has expired. */
@@ -95,23 +95,22 @@ final class Expiry {
     /**
      * Whether the document has expired. A document that is being moved does not expire on this server; its copy expires
      * on the target server. A document that is being imported does not expire until it is complete, because it may
-     * contain the redirect that it replaces.
+     * contain the redirect that it replaces. Nor does a deleted document, which is kept for its forks.
      */
-    boolean expired(long id, DocumentAttributes attributes) {
-        if (!attributes.expires() || attributes.has(DocumentAttributes.FENCE) || attributes.restoring()) {
+    boolean expired(DocumentInfo info) {
+        DocumentAttributes attributes = info.attributes();
+        if (!attributes.expires()
+                || attributes.deleted()
+                || attributes.has(DocumentAttributes.FENCE)
+                || attributes.restoring()) {
             return false;
         }
         OptionalLong ttl = attributes.ttlSeconds();
         if (ttl.isPresent()) {
-            return leftMillis(id, ttl.getAsLong()) <= 0;
+            return leftMillis(info.id(), ttl.getAsLong()) <= 0;
         }
         OptionalLong deadline = attributes.expiresAtMillis();
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
-    }
-
-    /** Whether the time of the last use matters for a document with these attributes. */
-    static boolean tracks(DocumentAttributes attributes) {
-        return attributes.ttlSeconds().isPresent() || attributes.importing();
     }
 
     /** Records that the document is used now. The returned action withdraws the record, unless a later use followed. */
@@ -125,9 +124,9 @@ final class Expiry {
      * Whether the document is being imported by a client, and the last step of the import was long ago. Conclusive only
      * while the name is locked: otherwise, an import that has just begun may seem to be abandoned.
      */
-    boolean abandoned(long id, DocumentAttributes attributes) {
-        return attributes.importing()
-                && nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos) > ABANDONED_NANOS;
+    boolean abandoned(DocumentInfo info) {
+        return info.attributes().importing()
+                && nanoTime.getAsLong() - lastUse.getOrDefault(info.id(), startedNanos) > ABANDONED_NANOS;
     }
 
     void forget(long id) {

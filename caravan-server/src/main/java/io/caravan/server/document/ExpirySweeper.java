@@ -62,8 +62,7 @@ final class ExpirySweeper implements AutoCloseable {
     private void deleteExpired() {
         for (NamedDocument found : documents.catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
             DocumentInfo info = DocumentInfo.of(found.state());
-            if (documents.expiry.expired(info.id(), info.attributes())
-                    || documents.expiry.abandoned(info.id(), info.attributes())) {
+            if (documents.expiry.expired(info) || documents.expiry.abandoned(info)) {
                 DocumentName name = found.name();
                 documents.write(
                         name,

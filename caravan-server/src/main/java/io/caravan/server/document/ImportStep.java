@@ -147,7 +147,9 @@ public record ImportStep(
     private long begin(EditedDocument document) {
         requireFirst();
         DocumentAttributes importing = attributes.withStart(number(FIRST)).with(RESTORING, BY_A_CLIENT);
-        if (replaced == Replaced.ANYTHING && document.evenDeleted() != null && document.attributes().visible()) {
+        if (replaced == Replaced.ANYTHING
+                && document.evenDeleted() != null
+                && document.attributes().visible()) {
             document.requireNoFence();
             document.abortReplacement();
             EditedDocument staging = document.replacement();

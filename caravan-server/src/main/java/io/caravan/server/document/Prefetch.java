@@ -5,21 +5,20 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
  * The data that a write needs, but that takes too long to obtain while the document names are locked: values that the
  * write reads, and whether long values are JSON.
  *
- * <p>If an attempt at the write lacks data, the missing data is recorded, and the attempt is abandoned ({@link
- * UnpreparedException}). {@link #prepare} obtains the recorded data, on a thread that may wait, and the write is
- * attempted again. The values of a document never change while it has the same id, so copies stay valid, and the next
- * attempt lacks only values that were appended in the meantime. Used by one thread at a time, unless {@linkplain #none
- * empty}.
+ * <p>If an attempt at the write lacks data, the attempt is abandoned ({@link UnpreparedException}). {@link #prepare}
+ * obtains all data that this attempt has requested, on a thread that may wait, and the write is attempted again. The
+ * values of a document never change while it has the same id, so copies stay valid. Used by one thread at a time, unless
+ * {@linkplain #none empty}.
  */
 public final class Prefetch {
     /** Maximum total length of JSON that is parsed immediately, on the thread that attempts the write. */
@@ -30,21 +29,20 @@ public final class Prefetch {
     private final long maxBytes;
     /** Whether this object contains and records no data, and is shared by many writes. */
     private final boolean shared;
-    /** The values copied so far, by document id and first sequence. */
-    private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
+    /** The ranges that the last attempt has requested. */
+    private final Set<Range> requested = new LinkedHashSet<>(0);
 
+    private final Map<Range, List<byte[]>> copies = new HashMap<>(0);
     private long copiedBytes;
-    /** Results of validation, keyed by the identity of the list of values; a result is empty if the values are JSON. */
-    private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
+    private long requestedBytes;
+    /** The values that must be JSON, by identity, each with the result of the validation; empty if they are JSON. */
+    private final Map<List<byte[]>, Optional<DocumentException>> checked = new IdentityHashMap<>(0);
 
-    private final List<Range> missingValues = new ArrayList<>(0);
-    private final List<Unchecked> unchecked = new ArrayList<>(0);
+    private final Map<List<byte[]>, DocumentName> unchecked = new IdentityHashMap<>(0);
+    private long shortJsonBytes;
 
-    /** A range of a document's values to copy. */
+    /** A range of a document's values. */
     private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
-
-    /** Values that must be JSON. */
-    private record Unchecked(DocumentName name, List<byte[]> values) {}
 
     /** Thrown when a write needs more data than its {@link Prefetch} contains. Nothing has changed. */
     public static final class UnpreparedException extends RuntimeException {
@@ -98,77 +96,45 @@ public final class Prefetch {
 
     /** Releases the copied values. The next attempt must copy them again. */
     public void releaseCopies() {
-        copies = null;
+        copies.clear();
         copiedBytes = 0;
+    }
+
+    /** Begins another attempt, which has requested no data yet. */
+    void begin() {
+        requested.clear();
+        unchecked.clear();
+        requestedBytes = 0;
+        shortJsonBytes = 0;
+    }
+
+    private boolean complete() {
+        return unchecked.isEmpty() && copies.keySet().containsAll(requested);
     }
 
     /** Throws {@link UnpreparedException} if the current attempt has lacked data. */
     void requireComplete() {
-        if (!missingValues.isEmpty() || !unchecked.isEmpty()) {
+        if (!complete()) {
             throw new UnpreparedException(this);
         }
     }
 
     /** Returns the document's values in this range, or an empty list if they have not been copied yet. */
     List<byte[]> values(DocumentName name, long documentId, SequenceRange range) {
-        List<byte[]> found = List.of();
-        long next = range.from();
-        while (next < range.to()) {
-            List<byte[]> copied = copied(documentId, next);
-            if (copied.isEmpty()) {
-                lacks(new Range(name, documentId, new SequenceRange(next, range.to())));
-                return List.of();
-            }
-            List<byte[]> part = copied.subList(0, (int) Math.min(copied.size(), range.to() - next));
-            found = joined(found, part);
-            next += part.size();
-        }
-        return found;
-    }
-
-    /** Returns the copied values starting at this sequence. */
-    private List<byte[]> copied(long documentId, long from) {
-        Map<Long, TreeMap<Long, List<byte[]>>> all = copies;
-        TreeMap<Long, List<byte[]>> ranges = all == null ? null : all.get(documentId);
-        Map.Entry<Long, List<byte[]>> range = ranges == null ? null : ranges.floorEntry(from);
-        if (range == null || from - range.getKey() >= range.getValue().size()) {
+        if (range.count() == 0) {
             return List.of();
         }
-        return range.getValue()
-                .subList((int) (from - range.getKey()), range.getValue().size());
-    }
-
-    static List<byte[]> joined(List<byte[]> first, List<byte[]> second) {
-        if (first.isEmpty() || second.isEmpty()) {
-            return first.isEmpty() ? second : first;
-        }
-        List<byte[]> joined = new ArrayList<>(first.size() + second.size());
-        joined.addAll(first);
-        joined.addAll(second);
-        return joined;
-    }
-
-    /** Records a missing range, or extends the last recorded range if the missing range continues it. */
-    private void lacks(Range range) {
-        int last = missingValues.size() - 1;
-        Range before = last < 0 ? null : missingValues.get(last);
-        if (before != null
-                && before.documentId() == range.documentId()
-                && before.sequences().to() == range.sequences().from()) {
-            SequenceRange both = new SequenceRange(
-                    before.sequences().from(), range.sequences().to());
-            missingValues.set(last, new Range(range.name(), range.documentId(), both));
-        } else {
-            missingValues.add(range);
-        }
+        Range wanted = new Range(name, documentId, range);
+        requested.add(wanted);
+        return copies.getOrDefault(wanted, List.of());
     }
 
     /** Counts values that the write reads; throws {@link IllegalArgumentException} above the limit. */
-    void read(List<byte[]> values, DocumentEdits edits) {
+    void read(List<byte[]> values) {
         for (byte[] value : values) {
-            edits.readBytes += value.length + VALUE_OVERHEAD_BYTES;
+            requestedBytes += value.length + VALUE_OVERHEAD_BYTES;
         }
-        if (edits.readBytes > maxBytes && values.size() > 1) {
+        if (requestedBytes > maxBytes && values.size() > 1) {
             throw tooMuch();
         }
     }
@@ -183,8 +149,8 @@ public final class Prefetch {
      *
      * @throws DocumentException {@code NOT_JSON}
      */
-    void requireJson(DocumentName name, List<byte[]> values, DocumentEdits edits) {
-        Optional<DocumentException> known = checked == null ? null : checked.get(values);
+    void requireJson(DocumentName name, List<byte[]> values) {
+        Optional<DocumentException> known = checked.get(values);
         if (known != null) {
             known.ifPresent(problem -> {
                 throw problem;
@@ -192,32 +158,37 @@ public final class Prefetch {
             return;
         }
         for (byte[] value : values) {
-            edits.shortJsonBytes += value.length;
+            shortJsonBytes += value.length;
         }
-        if (edits.shortJsonBytes <= SHORT_JSON_BYTES) {
+        if (shortJsonBytes <= SHORT_JSON_BYTES) {
             JsonMessages.validate(name, values);
         } else {
-            unchecked.add(new Unchecked(name, values));
+            unchecked.put(values, name);
         }
     }
 
-    /** Obtains the data that the last attempt lacked. Called on a thread that may block. */
+    /** Obtains the data that the last attempt lacked, if any. Called on a thread that may block. */
     void prepare(DocumentReads reads) {
-        if (copiedBytes > maxBytes) {
-            // Some of the values have been trimmed; the remaining values are copied again.
-            releaseCopies();
+        if (complete()) {
+            return;
         }
-        List<Range> ranges = List.copyOf(missingValues);
-        List<Unchecked> values = List.copyOf(unchecked);
-        missingValues.clear();
+        // Copies that the last attempt has not requested are of values that have been trimmed.
+        copies.keySet().retainAll(requested);
+        copiedBytes = copies.values().stream().mapToLong(Prefetch::bytes).sum();
+        requested.stream().filter(range -> !copies.containsKey(range)).toList().forEach(range -> copy(range, reads));
+        unchecked.forEach((values, name) -> checked.put(values, problem(name, values)));
         unchecked.clear();
-        long most = copiedBytes + maxBytes;
-        ranges.forEach(range -> copy(range, reads, most));
-        values.forEach(this::check);
     }
 
-    private void copy(Range range, DocumentReads reads, long mostBytes) {
-        Copier copier = new Copier(mostBytes - copiedBytes);
+    private static long bytes(List<byte[]> values) {
+        return values.stream()
+                .mapToLong(value -> value.length + VALUE_OVERHEAD_BYTES)
+                .sum();
+    }
+
+    /** Copies a range, or as much of it as the document has. */
+    private void copy(Range range, DocumentReads reads) {
+        Copier copier = new Copier();
         SequenceRange wanted = range.sequences();
         try {
             reads.readLocal(
@@ -230,35 +201,24 @@ public final class Prefetch {
             // The next attempt finds this change itself, and reports it in the words of its write.
             return;
         }
-        copiedBytes += copier.bytes;
-        if (copies == null) {
-            copies = new HashMap<>();
+        if (copier.values.size() == wanted.count()) {
+            copiedBytes += copier.bytes;
+            copies.put(range, copier.values);
         }
-        copies.computeIfAbsent(range.documentId(), id -> new TreeMap<>())
-                .merge(wanted.from(), copier.values, (one, other) -> one.size() < other.size() ? other : one);
     }
 
-    private void check(Unchecked of) {
-        Optional<DocumentException> problem = Optional.empty();
+    private static Optional<DocumentException> problem(DocumentName name, List<byte[]> values) {
         try {
-            JsonMessages.validate(of.name(), of.values());
+            JsonMessages.validate(name, values);
+            return Optional.empty();
         } catch (DocumentException notJson) {
-            problem = Optional.of(notJson);
+            return Optional.of(notJson);
         }
-        if (checked == null) {
-            checked = new IdentityHashMap<>();
-        }
-        checked.put(of.values(), problem);
     }
 
     private final class Copier implements DocumentReader {
-        private final long mostBytes;
         private final List<byte[]> values = new ArrayList<>();
         private long bytes;
-
-        Copier(long mostBytes) {
-            this.mostBytes = mostBytes;
-        }
 
         @Override
         public void begin(long count) {
@@ -269,7 +229,7 @@ public final class Prefetch {
         @Override
         public boolean next(long sequence, ByteBuffer value) {
             bytes += value.remaining() + VALUE_OVERHEAD_BYTES;
-            if (bytes > mostBytes && !values.isEmpty()) {
+            if (copiedBytes + bytes > maxBytes && (copiedBytes > 0 || !values.isEmpty())) {
                 throw tooMuch();
             }
             values.add(Attribute.bytes(value));

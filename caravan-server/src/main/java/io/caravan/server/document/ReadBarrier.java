@@ -1,5 +1,6 @@
 package io.caravan.server.document;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -34,17 +35,14 @@ public interface ReadBarrier {
             try {
                 confirmed = confirmation.get();
             } catch (RuntimeException stopping) {
-                rejected.accept(new UnconfirmedReadException(stopping));
-                return;
+                confirmed = CompletableFuture.failedFuture(stopping);
             }
             confirmed.whenComplete((done, problem) -> {
                 if (problem == null) {
                     read.run();
                 } else {
-                    rejected.accept(new UnconfirmedReadException(
-                            problem instanceof CompletionException && problem.getCause() != null
-                                    ? problem.getCause()
-                                    : problem));
+                    Throwable cause = problem instanceof CompletionException ? problem.getCause() : null;
+                    rejected.accept(new UnconfirmedReadException(cause == null ? problem : cause));
                 }
             });
         };

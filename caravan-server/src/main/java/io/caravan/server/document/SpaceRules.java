@@ -12,9 +12,8 @@ import io.caravan.server.document.space.SpaceSetting;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,14 +109,16 @@ final class SpaceRules {
             each.reserve(limited);
         }
         if (limited) {
+            Map<Space, List<SpaceRules>> growing = new LinkedHashMap<>();
             for (SpaceRules each : all) {
                 each.checkQuota(SpaceSetting.QUOTA_DOCUMENTS, all);
                 each.checkQuota(SpaceSetting.QUOTA_BYTES, all);
+                if (each.grows()) {
+                    growing.computeIfAbsent(each.space, any -> new ArrayList<>(1))
+                            .add(each);
+                }
             }
-            all.stream()
-                    .filter(SpaceRules::grows)
-                    .collect(Collectors.groupingBy(SpaceRules::space, LinkedHashMap::new, Collectors.toList()))
-                    .forEach(SpaceRules::takeRate);
+            growing.forEach(SpaceRules::takeRate);
         }
     }
 
@@ -255,7 +256,7 @@ final class SpaceRules {
         if (keep <= info.firstSequence()) {
             return 0;
         }
-        document.retire(keep, Objects.requireNonNull(document.evenDeleted()).attributes());
+        document.retire(keep);
         return keep - info.firstSequence();
     }
 
@@ -276,7 +277,7 @@ final class SpaceRules {
             keep = Math.max(keep, info.attributes().base() + firstWithin(list, mostBytes));
         }
         if (keep > info.firstSequence()) {
-            document.retire(keep, info.attributes());
+            document.retire(keep);
         }
         return keep - info.firstSequence();
     }

@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentAttributes.Fence;
+import io.caravan.server.document.DocumentAttributes.Fork;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
 

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -234,7 +235,7 @@ class DocumentModelTest {
     }
 
     private static View view(DocumentService documents, DocumentName name) {
-        DocumentInfo info = DocumentReads.required(name, documents.find(name));
+        DocumentInfo info = Objects.requireNonNull(documents.find(name));
         List<String> values = new ArrayList<>();
         documents.read(name, now -> new SequenceRange(now.firstSequence(), now.nextSequence()), new DocumentReader() {
             @Override

@@ -328,8 +328,7 @@ class DocumentMoveTest {
         long id = begin(Replaced.NOTHING);
         DocumentInfo listed = DocumentInfo.of(documents.service().catalog.peek(Documents.name("a")));
         documents.importStep("a", end, List.of(), end == Kind.END ? new Long[] {id, 3L} : new Long[] {id});
-        assertThat(documents.service().expiry.abandoned(id, listed.attributes()))
-                .isFalse();
+        assertThat(documents.service().expiry.abandoned(listed)).isFalse();
         Field lastUse = Expiry.class.getDeclaredField("lastUse");
         lastUse.setAccessible(true);
         assertThat((Map<?, ?>) lastUse.get(documents.service().expiry)).isEmpty();
@@ -366,7 +365,7 @@ class DocumentMoveTest {
             }
             long id = here.<Long>importStep("a", Kind.BEGIN, replaced, expires, List.of(), 3L);
             here.pass(Duration.ofHours(1));
-            onWrite.set(() -> expired.add(here.service().expiry.expired(id, expires)));
+            onWrite.set(() -> expired.add(here.service().expiry.expired(new DocumentInfo(id, 0, 0, expires))));
             here.importStep("a", Kind.END, List.of(), id, 3L);
             onWrite.set(() -> {});
         }

@@ -6,7 +6,6 @@ import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.InstanceOfAssertFactories.MAP;
@@ -16,6 +15,7 @@ import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.UninterruptibleThread;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
@@ -108,7 +108,7 @@ class DocumentServiceTest {
             @Override
             public void write(WriteBatch batch, WriteCallback callback) {
                 long id = batch.operations().get(0).id();
-                expired.add(expiry.get().expired(id, expires));
+                expired.add(expiry.get().expired(new DocumentInfo(id, 0, 0, expires)));
                 if (expired.size() == 1) {
                     throw new OutOfSpaceException("the disk is full");
                 }
@@ -156,7 +156,7 @@ class DocumentServiceTest {
     }
 
     @Test
-    void longJsonIsParsedBeforeWrite() {
+    void longJsonIsParsedBeforeWrite() throws Exception {
         documents.create("j", "application/json");
         byte[] text = ("[" + "1,".repeat(10_000) + "1]").getBytes(StandardCharsets.UTF_8);
         byte[] wrong = ("[" + "1,".repeat(10_000)).getBytes(StandardCharsets.UTF_8);
@@ -165,15 +165,39 @@ class DocumentServiceTest {
         assertThat(documents.find("j").count()).isEqualTo(1);
     }
 
-    private long appendPrepared(String name, List<byte[]> values) {
+    private long appendPrepared(String name, List<byte[]> values) throws InterruptedException {
         DocumentService service = documents.service();
         Prefetch preparation = preparation();
         Set<DocumentName> names = Set.of(name(name));
         Function<DocumentEdits, Long> change =
                 edits -> edits.document(name(name)).append(values);
-        assertThatExceptionOfType(Prefetch.UnpreparedException.class)
-                .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
+        AtomicReference<@Nullable Throwable> rejection = new AtomicReference<>();
+        Thread loop = new UninterruptibleThread(
+                () -> rejection.set(
+                        catchThrowable(() -> service.write(names, change, preparation, new IgnoredOutcome<>()))),
+                "event-loop");
+        loop.start();
+        loop.join();
+        assertThat(rejection.get()).isInstanceOf(Prefetch.UnpreparedException.class);
         return Outcome.<Long>await(outcome -> service.writeWaiting(names, change, preparation, outcome));
+    }
+
+    /** Many reads of one long value each must not take more memory than the limit. */
+    @Test
+    void valuesOfAllReadsTogetherAreLimited() {
+        List<DocumentName> names = List.of(name("a"), name("b"));
+        names.forEach(each -> documents.push(each.toString(), "x".repeat(100)));
+        Function<DocumentEdits, Long> change = edits -> names.stream()
+                .mapToLong(each ->
+                        edits.document(each).values(new SequenceRange(0, 1)).size())
+                .sum();
+        assertThat(Outcome.<Long>await(
+                        outcome -> documents.service().writeWaiting(names, change, new Prefetch(300), outcome)))
+                .isEqualTo(2);
+        assertThatThrownBy(() -> Outcome.<Long>await(
+                        outcome -> documents.service().writeWaiting(names, change, new Prefetch(200), outcome)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("more than 200 bytes");
     }
 
     /** A write that reads a document must complete even if another writer appends during every read. */

@@ -10,7 +10,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Prefetch;
-import io.caravan.server.document.Prefetch.UnpreparedException;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -45,12 +44,7 @@ final class StreamBatches {
             Function<DocumentEdits, List<Map<String, Object>>> change = edits -> apply(operations, edits);
             Outcome<List<Map<String, Object>>> outcome =
                     exchange.outcome(names, results -> Response.json(200, Map.of("operations", results)));
-            Prefetch preparation = new Prefetch(maxBatchBytes);
-            try {
-                documents.write(names, change, preparation, outcome);
-            } catch (UnpreparedException longJson) {
-                documents.writeWaiting(names, change, preparation, outcome);
-            }
+            documents.write(names, change, new Prefetch(maxBatchBytes), outcome);
         });
     }
 
