@@ -114,12 +114,12 @@ public record DocumentAttributes(Attributes raw) {
 
     /** Returns the value of an attribute, or null. Fast for a document without attributes, which is the usual case. */
     <T> @Nullable T get(Attribute<T> attribute) {
-        byte[] value = raw.get(attribute.key());
+        byte[] value = raw == Attributes.EMPTY ? null : raw.get(attribute.key());
         return value == null ? null : attribute.decoding().apply(ByteBuffer.wrap(value));
     }
 
     boolean has(Attribute<?> attribute) {
-        return raw.get(attribute.key()) != null;
+        return raw != Attributes.EMPTY && raw.get(attribute.key()) != null;
     }
 
     private OptionalLong number(Attribute<Long> attribute) {
@@ -278,7 +278,7 @@ public record DocumentAttributes(Attributes raw) {
     public DocumentAttributes withPortable(Attributes other) {
         Attributes replaced = of(other).portable();
         for (Attribute<?> attribute : OF_THE_STORE) {
-            byte[] value = raw.get(attribute.key());
+            byte[] value = raw == Attributes.EMPTY ? null : raw.get(attribute.key());
             replaced = value == null ? replaced : replaced.with(attribute.key(), value);
         }
         return of(replaced);
