@@ -31,9 +31,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One atomic write to one or more documents: fetches documents that only the archive has, locks the names, makes the
- * changes, passes them to the store as one batch, and notifies the outcome and the change listeners. The changes may
- * have to be made several times; they use this object only while the names are locked, on the thread that makes them.
+ * One atomic write to one or more documents. It fetches documents that only the archive has, locks the names, makes the
+ * changes, and passes them to the store as one batch. The changes may have to be made several times; they use this
+ * object only while the names are locked, on the thread that makes them.
  */
 public final class DocumentEdits {
     /** The number of attempts after which a write reserves its names, so that no other write overtakes it. */
