@@ -322,9 +322,12 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      */
     public void requireOneGroup(Collection<DocumentName> names) {
         requireHere(names);
+        if (names.size() == 1 || catalog.shards() == 1) {
+            return;
+        }
         int first = groupOf(names);
         for (DocumentName name : names) {
-            if (catalog.shards() > 1 && catalog.shardOf(name) != first) {
+            if (catalog.shardOf(name) != first) {
                 throw new DocumentException(
                         Reason.CROSS_SLOT,
                         name,
@@ -530,7 +533,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      * @param names the documents of the write
      */
     public void willWrite(Executor loop, Collection<DocumentName> names) {
-        turns.computeIfAbsent(loop, LoopTurn::new).willWrite(shards.get(groupOf(names)));
+        turns.computeIfAbsent(loop, each -> new LoopTurn(shards, each)).willWrite(groupOf(names));
     }
 
     public ListStore store() {
