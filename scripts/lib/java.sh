@@ -105,9 +105,8 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
     *)
       archive=$folder/command.jsa
       jvm_options=("${short_lived[@]}")
-      # Show progress only on a terminal, and never mixed with the values that "get" prints there. "top" draws its
-      # screen in place only on a terminal.
-      [[ ! -t 2 || ${1:-} = get && -t 1 || ${1:-} = top && ! -t 1 ]] || jvm_options+=(-Dcaravan.progress=true)
+      # Show progress only on a terminal, and never mixed with the values that "get" prints there.
+      [[ ! -t 2 || ${1:-} = get && -t 1 ]] || jvm_options+=(-Dcaravan.progress=true)
       ;;
   esac
   # A JVM does not start with options for two archives, so the user's archive takes precedence.

@@ -26,25 +26,12 @@ final class Sbom {
      */
     public static void main(String[] args) throws IOException {
         ObjectNode bill = (ObjectNode) JSON.readTree(Path.of(args[0]).toFile());
-        correctLicenses((ArrayNode) bill.get("components"));
         Sbom sbom = new Sbom(Path.of(args[1]), args[2]);
         sbom.write("any", bill);
         sbom.addRuntime((ArrayNode) bill.get("components"));
         sbom.write("linux", bill);
         sbom.addLibraries((ArrayNode) bill.get("components"));
         sbom.write("image", bill);
-    }
-
-    /**
-     * Corrects the license of JLine. Its POM contains the name "The BSD License", which CycloneDX maps to the
-     * four-clause license. The URL in the POM identifies the three-clause license, which applies.
-     */
-    private static void correctLicenses(ArrayNode components) {
-        for (JsonNode component : components) {
-            if (component.path("group").asText().equals("org.jline")) {
-                license((ObjectNode) component, "id", "BSD-3-Clause");
-            }
-        }
     }
 
     private void addRuntime(ArrayNode components) throws IOException {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import org.jline.utils.Levenshtein;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
@@ -116,13 +116,28 @@ public final class Settings implements IDefaultValueProvider {
         int letters = word.replaceAll("^-+", "").length();
         int most = letters < 2 ? 0 : (letters + 2) / 3;
         return candidates.stream()
-                .filter(candidate -> Levenshtein.distance(word, candidate) <= most)
-                .sorted(Comparator.comparingInt(candidate -> Levenshtein.distance(word, candidate)))
+                .filter(candidate -> distance(word, candidate) <= most)
+                .sorted(Comparator.comparingInt(candidate -> distance(word, candidate)))
                 .toList();
     }
 
     /** Returns the candidate that is the fewest edits away from the word. */
     private static String nearest(String word, Collection<String> candidates) {
-        return Collections.min(candidates, Comparator.comparingInt(candidate -> Levenshtein.distance(word, candidate)));
+        return Collections.min(candidates, Comparator.comparingInt(candidate -> distance(word, candidate)));
+    }
+
+    /** Returns the number of insertions, deletions, and substitutions of letters from one word to another. */
+    private static int distance(String from, String to) {
+        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int substituted = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(substituted, 1 + Math.min(row[j - 1], diagonal));
+            }
+        }
+        return row[to.length()];
     }
 }

@@ -70,8 +70,7 @@ public final class BackupCommand extends ClientCommand {
             return connection.callLongRunning("CARAVAN.BACKUP", name);
         } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
-                    lost.getMessage()
-                            + "; the backup may continue: 'caravan stat --all' reports this (backup_in_progress)",
+                    lost.getMessage() + "; the backup may continue: 'caravan stat' reports this (backup_in_progress)",
                     lost);
         }
     }

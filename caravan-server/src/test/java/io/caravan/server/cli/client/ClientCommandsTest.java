@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.server.cli.document.ServerSummary;
 import io.caravan.testing.FreePorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -313,49 +312,9 @@ class ClientCommandsTest {
     }
 
     @Test
-    void statPrintsServerSummary() {
-        run("append", "d", "a", "b");
-        run("trim", "d", "--to", "1");
-        assertThat(run("stat").out().lines())
-                .satisfiesExactly(
-                        line -> assertThat(line).matches("state        ok, up [0-9]+s, durability memory, version .*"),
-                        line -> assertThat(line).isEqualTo("documents    1"),
-                        line -> assertThat(line)
-                                .matches(
-                                        "values       1, [0-9]+ B in the log and the heap; 2 appended since the start"),
-                        line -> assertThat(line)
-                                .isEqualTo("writes       0.0 appends, 0.0 trims, 0.0 deletes each second"),
-                        line -> assertThat(line).matches("reads        0.0 each second, [0-9]+ since the start"),
-                        line -> assertThat(line)
-                                .matches("log          .* since the last checkpoint, to replay after a crash"),
-                        line -> assertThat(line).matches("heap         .* of .* \\([0-9]+%\\) free, largest hole .*"),
-                        line -> assertThat(line).matches("disk         .* of .* \\([0-9]+%\\) free"),
-                        line -> assertThat(line).matches("JVM heap     .* of .* \\([0-9]+%\\) used"),
-                        line -> assertThat(line).isEqualTo("archive      none"),
-                        line -> assertThat(line).isEqualTo("cluster      none"))
-                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
-    }
-
-    @Test
-    void statSummaryOmitsUnavailableFields() {
-        String follower = "# Server\r\ncaravan_version:1\r\nuptime_in_seconds:9\r\n# Cluster\r\ncluster_enabled:1\r\n"
-                + "cluster_slots:0-16383\r\ncluster_role:follower\r\ncluster_leader:n1:7000\r\n"
-                + "cluster_unapplied_entries:3\r\n";
-        ServerInfo info = ServerInfo.parse(follower);
-        assertThat(new ServerSummary(info).lines(info, 1))
-                .containsExactly(
-                        "state        up 9s, version 1",
-                        "cluster      follower of slots 0-16383, behind by 3 of the log, the leader is n1:7000");
-        ServerInfo full =
-                ServerInfo.parse("# S\r\ncaravan_version:1\r\nstore_state:full\r\nstore_problem:no space\r\n");
-        assertThat(new ServerSummary(full).lines(full, 1))
-                .containsExactly("state        full, IT REJECTS WRITES: no space, up 0s, version 1");
-    }
-
-    @Test
     void statPrintsAllServerStatistics() throws IOException {
         run("append", "d", "a");
-        assertThat(run("stat", "--all").out()).contains("# Server\n", "\ndurability: memory\n", "\ndocuments: 1\n");
+        assertThat(run("stat").out()).contains("# Server\n", "\ndurability: memory\n", "\ndocuments: 1\n");
         Map<String, Object> sections = json("stat", "--json").get(0);
         assertThat(sections.get("keyspace")).asString().contains("documents=1");
         assertThat(sections.get("server")).asString().contains("redis_version=7.0.0");
@@ -370,7 +329,6 @@ class ClientCommandsTest {
         get d --raw --json          | --raw and --json exclude each other
         tail d --from then          | is not a long
         trim d                      | --to
-        stat d --all                | NAME and --all exclude each other
         trim d --to 1 --keep 1      | mutually exclusive
         rm                          | NAME
         archive                     | give NAME for a running server to archive, or a subcommand: ls, verify or prune

@@ -132,7 +132,7 @@ class BackupCommandTest {
                 assertThat(other.call("CLIENT", "KILL", "TYPE", "normal")).isEqualTo(":2");
             }
             fails(command.get(), "the connection to " + address + " was lost: ");
-            assertThat(command.get().err()).contains("the backup may continue: 'caravan stat --all' reports this");
+            assertThat(command.get().err()).contains("the backup may continue: 'caravan stat' reports this");
             mayCopy.countDown();
             Eventually.await("the backup is complete", () -> Files.exists(directory.resolve("monday")));
         });

@@ -5,48 +5,65 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
-import io.caravan.server.cli.operate.Rates.Sample;
-import io.caravan.server.cli.operate.Rates.Sample.Client;
+import io.caravan.server.cli.operate.TopReport.Sample;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Tests the statistics that {@code top} shows, and the rates that it computes from two samples. */
 class TopCommandTest {
-    private static Sample sample(long atSeconds, String statistics, Client... clients) {
+    @SafeVarargs
+    private static Sample sample(long atSeconds, String statistics, Map<String, String>... clients) {
         return new Sample(
                 TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse("# S\r\n" + statistics), List.of(clients));
     }
 
-    private static Client client(long id, long commands) {
-        return Client.parse("id=" + id + " addr=[::1]:" + id + " name= user=u tot-cmds=" + commands);
+    private static Map<String, String> client(long id, long commands) {
+        return Sample.client("id=" + id + " addr=[::1]:" + id + " name= user=u tot-cmds=" + commands);
     }
 
     @Test
     void computesCounterGrowthPerSecond() {
-        Rates rates = new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:300\r\nreads:7\r\n"));
+        TopReport rates = new TopReport(sample(10, "appends:100\r\n"), sample(14, "appends:300\r\nreads:7\r\n"));
         assertThat(rates.perSecond("appends")).isEqualTo(50);
-        assertThat(new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:3\r\n")).perSecond("appends"))
+        assertThat(new TopReport(sample(10, "appends:100\r\n"), sample(14, "appends:3\r\n")).perSecond("appends"))
                 .as("a server that was restarted")
                 .isZero();
     }
 
     @Test
     void listsBusiestClientsFirst() {
-        Rates rates = new Rates(
+        TopReport rates = new TopReport(
                 sample(0, "", client(1, 1_000), client(2, 10)),
                 sample(10, "", client(1, 1_010), client(2, 60), client(3, 30)));
         assertThat(rates.busiest())
-                .extracting(busy -> busy.client().id() + ":" + busy.commandsPerSecond())
-                .containsExactly("2:5.0", "3:3.0", "1:1.0");
+                .extracting(busy -> busy.address() + " " + busy.commandsPerSecond())
+                .containsExactly("[::1]:2 5.000", "[::1]:3 3.000", "[::1]:1 1.000");
     }
 
     @Test
-    void secondLineShowsFailedStore() {
+    void showsFailedStoreFirst() {
         Sample failed = sample(1, "store_state:failed\r\nstore_problem:disk gone\r\n");
-        assertThat(Screen.lines(new Rates(failed, failed)).get(1).toString())
-                .isEqualTo("THE STORE IS FAILED, IT REJECTS WRITES: disk gone");
+        assertThat(new TopReport(failed, failed).lines().get(0)).isEqualTo("IT REJECTS WRITES: disk gone");
+    }
+
+    @Test
+    void omitsLinesOfMissingStatistics() {
+        Sample follower = sample(
+                1,
+                "caravan_version:1\r\nuptime_in_seconds:9\r\ncluster_slots:0-16383\r\ncluster_role:follower\r\n"
+                        + "cluster_leader:\r\ncluster_unapplied_entries:3\r\n");
+        assertThat(new TopReport(follower, follower).lines())
+                .contains("cluster      follower of slots 0-16383, 3 entries behind")
+                .noneMatch(line -> line.contains("caravan ") || line.contains("leader "));
+    }
+
+    @Test
+    void removesControlCharactersFromNamesOfClients() {
+        Sample sample = sample(1, "", Sample.client("id=1 name=\u001b[2J tot-cmds=1"));
+        assertThat(String.join("", new TopReport(sample, sample).lines())).doesNotContain("\u001b");
     }
 
     @Test
@@ -56,7 +73,7 @@ class TopCommandTest {
             CommandRun top = CommandRun.of(served, "top", "--count", "1", "--interval", "100ms")
                     .succeeds();
             assertThat(top.out())
-                    .contains("1 document", "each second", "acknowledged", "checkpoints", "disk ")
+                    .contains("documents: 1", "each second", "acknowledged", "checkpoints", "disk ")
                     .containsPattern("appends +0\\.0 +3\n")
                     .doesNotContain("\u001b");
             assertThat(top.out().lines()).allMatch(line -> line.length() <= 100);
@@ -71,7 +88,7 @@ class TopCommandTest {
                     .hasSize(2)
                     .allSatisfy(line -> assertThat(line)
                             .startsWith("{\"at\":\"")
-                            .contains("\"appendsPerSecond\":0.000", "\"busiestClients\":[]", "\"store_state\":\"ok\""));
+                            .contains("\"appends\":0.000", "\"busiestClients\":[]", "\"store_state\":\"ok\""));
         }
     }
 
