@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Writes results as lines of text, as bytes, or as lines of JSON. Buffers them until {@link #flush}. */
@@ -85,6 +86,24 @@ public final class Output implements Closeable {
         } else {
             line(text);
         }
+    }
+
+    /** Writes one result, as {@link #text} or as a JSON object. */
+    public void print(Object fields) throws IOException {
+        print(text(fields), fields);
+    }
+
+    /** Formats the fields of a result in one line, such as {@code first 0, next 2, bytes 1.5 KiB}. */
+    public static String text(Object fields) {
+        return entries(fields).entrySet().stream()
+                .map(field -> field.getKey() + " " + text(String.valueOf(field.getKey()), field.getValue()))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String text(String name, @Nullable Object value) {
+        return value instanceof Number size && name.toLowerCase(Locale.ROOT).endsWith("bytes")
+                ? Figures.size(size.longValue())
+                : String.valueOf(value);
     }
 
     public void line(String text) throws IOException {

@@ -10,11 +10,11 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import io.caravan.server.cluster.Slots;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -67,7 +67,7 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
         try (Progress progress = showProgress(() -> printer.lines() + " lines")) {
             found = name == null ? dumpFiles(store, contents, printer) : dumpDocument(contents, printer, name);
         }
-        printer.end();
+        printer.print("end", "damage", printer.faults(), "moved", printer.moved());
         if (!found) {
             printMessage(directory() + " has no " + name);
         }
@@ -81,13 +81,15 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
     }
 
     private boolean dumpFiles(Path store, ContentsReader contents, StorePrinter printer) throws IOException {
-        new CatalogVisitor(printer, null).read(contents);
+        printer.readCatalog(contents, entry -> {});
         if (!checkpoint) {
             long needed = contents.neededLogEnd();
             try (LogReader reader = LogReader.open(store, 0)) {
-                printer.log(reader);
+                while (reader.next(printer)) {
+                    // Prints the next frame.
+                }
                 reader.requireReached(needed, printer);
-                printer.logEnd(reader.position(), reader.torn());
+                printer.print("logEnd", "lsn", reader.position(), "torn", reader.torn());
             }
         }
         contents.readCheckpoint(printer);
@@ -95,29 +97,24 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
     }
 
     private boolean dumpDocument(ContentsReader contents, StorePrinter printer, String wanted) throws IOException {
-        CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
-        catalog.read(contents);
-        if (catalog.isThere()) {
-            CatalogEntry entry = catalog.wanted();
-            return entry != null && dumpDocument(contents, printer, entry);
+        DocumentName document = DocumentName.of(wanted);
+        // The newest entry of the document.
+        AtomicReference<@Nullable CatalogEntry> newest = new AtomicReference<>();
+        boolean served = printer.readCatalog(contents, entry -> {
+            if (entry.name().equals(document)) {
+                newest.set(entry);
+            }
+        });
+        CatalogEntry entry = newest.get();
+        if (entry != null && entry.kind() != CatalogEntry.Kind.REMOVED) {
+            printer.document(entry);
+            return contents.readList(entry.id(), printer) || entry.kind() != CatalogEntry.Kind.WITH_LIST;
         }
-        if (Shards.directories(directory()).size() > 1) {
-            // The shard has never contained a document.
+        if (served || Shards.directories(directory()).size() > 1) {
+            // A shard may never have contained a document.
             return false;
         }
         check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");
         return contents.readList(Long.parseLong(wanted), printer);
-    }
-
-    private static boolean dumpDocument(ContentsReader contents, StorePrinter printer, CatalogEntry entry)
-            throws IOException {
-        printer.names().learn(entry);
-        boolean listed = entry.kind() == CatalogEntry.Kind.WITH_LIST;
-        if (listed) {
-            printer.announce(entry);
-        } else {
-            printer.document(entry);
-        }
-        return contents.readList(entry.id(), printer) || !listed;
     }
 }

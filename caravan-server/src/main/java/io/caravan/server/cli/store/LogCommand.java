@@ -6,7 +6,6 @@ import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.store.StorePrinter.CatalogVisitor;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -57,44 +56,26 @@ public final class LogCommand extends StoreCommand implements ReadOnly {
         check(from >= 0, "--from must be at least 0");
         StorePrinter printer = new StorePrinter(output, values);
         Path directory = oneStore();
-        learnNames(printer);
-        try (LogReader reader = LogReader.open(directory, from)) {
-            if (follow) {
-                runUntilSignal(stopped::countDown, () -> {
-                    follow(reader, printer, output);
-                    exitWith(printer.exitCode());
-                });
-            } else {
-                printAll(reader, printer);
-                exitWith(printer.exitCode());
-            }
-        }
-    }
-
-    /** Reads the document names. If the store changes too fast for this, only names of new documents are printed. */
-    private void learnNames(StorePrinter printer) throws IOException {
         try {
-            new CatalogVisitor(printer, null).read(ContentsReader.open(directory()));
+            printer.readCatalog(ContentsReader.open(directory), entry -> {});
         } catch (StoreIoException changing) {
             err().println("only names of new documents are known: " + changing.getMessage());
         }
-    }
-
-    private void printAll(LogReader reader, StorePrinter printer) throws IOException {
-        try (Progress progress = showProgress(() -> printer.lines() + " records")) {
-            printer.log(reader);
+        try (LogReader reader = LogReader.open(directory, from);
+                Progress progress = follow ? Progress.silent() : showProgress(() -> printer.lines() + " records")) {
+            runUntilSignal(stopped::countDown, () -> print(reader, printer, output));
         }
     }
 
-    private void follow(LogReader reader, StorePrinter printer, Output output) throws IOException {
-        boolean stop = false;
-        while (!stop) {
-            boolean more = reader.next(printer);
+    private void print(LogReader reader, StorePrinter printer, Output output) throws IOException {
+        boolean more = true;
+        while ((more || follow) && !stopped(stopped, more ? 0 : PAUSE_MILLIS)) {
+            more = reader.next(printer);
             if (!more) {
                 output.flush();
             }
-            stop = stopped(stopped, more ? 0 : PAUSE_MILLIS);
         }
         output.flush();
+        exitWith(printer.exitCode());
     }
 }

@@ -59,22 +59,18 @@ public final class RepairCommand extends StoreCommand {
                     ? DurableListStore.planRepair(directory, noteProgress())
                     : DurableListStore.repair(directory, keep, noteProgress());
         }
-        if (report.nothingDone()) {
-            printAnyway(
-                    output, directory + " can be opened as it is; nothing was changed", Output.fields("cutLsn", null));
-            output.flush();
-            return;
-        }
+        boolean needless = report.nothingDone();
         printAnyway(
                 output,
                 directory
-                        + (keep == null
-                                ? ": the log would be cut off at LSN " + report.cutLsn()
-                                        + "; would be changed or removed:"
-                                : ": the log was cut off at LSN " + report.cutLsn() + "; copies of the changed files:"),
-                Map.of("cutLsn", report.cutLsn()));
+                        + (needless
+                                ? " can be opened as it is; nothing was changed"
+                                : ": the log " + (keep == null ? "would be" : "was") + " cut off at LSN "
+                                        + report.cutLsn() + "; files that " + (keep == null ? "would be" : "were")
+                                        + " changed or removed:"),
+                Output.fields("cutLsn", needless ? null : report.cutLsn()));
         report.keptFiles().forEach(file -> printAnyway(output, file, Map.of("file", file)));
         output.flush();
-        exitWith(keep == null ? UNEXPECTED : CommandLine.ExitCode.OK);
+        exitWith(keep == null && !needless ? UNEXPECTED : CommandLine.ExitCode.OK);
     }
 }

@@ -7,7 +7,6 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +43,7 @@ public final class SalvageCommand extends StoreCommand {
             report = DurableListStore.salvage(directory, target, new SalvageReport.Listener() {
                 @Override
                 public void lost(SalvageReport.Loss loss) {
-                    printLoss(output, loss);
+                    printAnyway(output, "LOST: " + loss, loss);
                 }
 
                 @Override
@@ -54,18 +53,8 @@ public final class SalvageCommand extends StoreCommand {
             });
         }
         printAnyway(
-                output,
-                target + " has " + report.lists() + " lists, " + report.entries() + " entries, " + report.bytes()
-                        + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
-                Output.fields("directory", target.toString(), report));
+                output, target + " has " + Output.text(report), Output.fields("directory", target.toString(), report));
         output.flush();
         exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : UNEXPECTED);
-    }
-
-    private void printLoss(Output output, SalvageReport.Loss loss) {
-        Map<String, ?> where = loss.first() < 0
-                ? Map.of()
-                : Output.fields("id", loss.id(), "first", loss.first(), "last", loss.last());
-        printAnyway(output, "LOST: " + loss, Output.fields(where, "reason", loss.reason()));
     }
 }

@@ -49,23 +49,17 @@ public final class VerifyCommand extends StoreCommand {
             String message = String.valueOf(fault.getMessage());
             printAnyway(output, "FAULT: " + message, Map.of("fault", message));
         }
+        Map<String, ?> figures = Output.fields(
+                "faults", report.faults().size(),
+                "checkpoints", report.checkpoints(),
+                "frames", report.frames(),
+                "lists", report.lists(),
+                "entries", report.entries(),
+                "bytes", report.bytes());
         printAnyway(
                 output,
-                store
-                        + (report.clean()
-                                ? " is clean: "
-                                : " has " + report.faults().size() + " faults: ")
-                        + report.checkpoints() + " checkpoints, " + report.frames() + " frames, " + report.lists()
-                        + " lists, " + report.entries() + " entries, " + report.bytes() + " bytes of values read",
-                Output.fields(
-                        "directory", store.toString(),
-                        "clean", report.clean(),
-                        "faults", report.faults().size(),
-                        "checkpoints", report.checkpoints(),
-                        "frames", report.frames(),
-                        "lists", report.lists(),
-                        "entries", report.entries(),
-                        "bytes", report.bytes()));
+                store + (report.clean() ? " is clean: " : " is damaged: ") + Output.text(figures),
+                Output.fields("directory", store.toString(), "clean", report.clean(), figures));
         return report.clean();
     }
 
