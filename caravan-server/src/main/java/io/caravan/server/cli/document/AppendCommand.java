@@ -1,5 +1,6 @@
 package io.caravan.server.cli.document;
 
+import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -8,10 +9,12 @@ import io.caravan.server.cli.client.DocumentClient.Sequences;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,6 +37,8 @@ import picocli.CommandLine.Parameters;
             "  journalctl --follow | caravan append logs/today --lines"
         })
 public final class AppendCommand extends ClientCommand {
+    private static final int BLOCK_BYTES = 64 * 1024;
+
     @Parameters(index = "0", paramLabel = "NAME", converter = NameConverter.class, description = "The document.")
     private String name;
 
@@ -70,39 +75,30 @@ public final class AppendCommand extends ClientCommand {
         expected = ifSequence == null ? OptionalLong.empty() : OptionalLong.of(ifSequence);
         try (DocumentClient documents = documents();
                 Progress progress = countProgress("values")) {
-            Runnable send = () -> sendBatch(documents, progress);
-            append(source(console().in(), send), send);
-            output.print(
-                    "first " + first + ", next " + next, Output.fields("first", first, "next", next, "values", values));
+            append(console().in(), () -> send(documents, progress));
         }
-    }
-
-    private ValueSource source(InputStream in, Runnable beforeWait) throws IOException {
-        if (!words.isEmpty()) {
-            return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
-        }
-        if (lines) {
-            return ValueSource.lines(in, beforeWait);
-        }
-        byte[] value = ValueSource.whole(in);
-        // The input may be empty because a command before a pipe has failed.
-        check(value.length > 0, "the standard input is empty, so nothing is appended; give an empty value as ''");
-        return ValueSource.of(List.of(value));
+        output.print(Output.fields("first", first, "next", next, "values", values));
     }
 
     /**
-     * Appends all values from a source, in requests of bounded size, each sent after the values of the previous one are
-     * durable. The exceptions state the number of appended values.
+     * Appends all values, in requests of bounded size, each sent after the values of the previous one are durable. The
+     * exceptions state the number of appended values.
      *
      * @param send sends the values that have been read so far
      */
-    private void append(ValueSource source, Runnable send) throws IOException {
+    private void append(InputStream in, Runnable send) throws IOException {
         try {
-            for (byte[] value = source.next(); value != null; value = source.next()) {
-                if (!batch.hasRoomFor(value)) {
-                    send.run();
-                }
-                batch.add(value);
+            if (!words.isEmpty()) {
+                words.forEach(word -> add(bytes(word), send));
+            } else if (lines) {
+                readLines(in, send, line -> add(line, send));
+            } else {
+                byte[] value = readWhole(in);
+                // The input may be empty because a command before a pipe has failed.
+                check(
+                        value.length > 0,
+                        "the standard input is empty, so nothing is appended; give an empty value as ''");
+                add(value, send);
             }
             send.run();
         } catch (ClientException rejected) {
@@ -120,7 +116,14 @@ public final class AppendCommand extends ClientCommand {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    private void sendBatch(DocumentClient documents, Progress progress) {
+    private void add(byte[] value, Runnable send) {
+        if (!batch.hasRoomFor(value)) {
+            send.run();
+        }
+        batch.add(value);
+    }
+
+    private void send(DocumentClient documents, Progress progress) {
         List<byte[]> sent = batch.values();
         if (sent.isEmpty()) {
             return;
@@ -136,5 +139,58 @@ public final class AppendCommand extends ClientCommand {
         }
         progress.add(sent.size(), sent.stream().mapToLong(value -> value.length).sum());
         batch.take();
+    }
+
+    /**
+     * Returns all bytes of the input as one value.
+     *
+     * @throws ClientException if the input is too long
+     */
+    static byte[] readWhole(InputStream in) throws IOException {
+        byte[] value = in.readNBytes(StoreConfig.MAX_VALUE_BYTES + 1);
+        checkLength(value.length, "the input");
+        return value;
+    }
+
+    /**
+     * Reads each line as a value, without its line feed; the last line may have none.
+     *
+     * @param beforeWait runs before each read of input that is not available yet
+     * @throws ClientException if a line is too long
+     */
+    static void readLines(InputStream in, Runnable beforeWait, Consumer<byte[]> values) throws IOException {
+        byte[] block = new byte[BLOCK_BYTES];
+        ByteArrayOutputStream line = new ByteArrayOutputStream();
+        long number = 1;
+        int length = 0;
+        while (length >= 0) {
+            int start = 0;
+            for (int end = 0; end < length; end++) {
+                if (block[end] == '\n') {
+                    line.write(block, start, end - start);
+                    checkLength(line.size(), "line " + number + " of the input");
+                    values.accept(line.toByteArray());
+                    line.reset();
+                    start = end + 1;
+                    number++;
+                }
+            }
+            line.write(block, start, length - start);
+            checkLength(line.size(), "line " + number + " of the input");
+            if (in.available() == 0) {
+                beforeWait.run();
+            }
+            length = in.read(block);
+        }
+        if (line.size() > 0) {
+            values.accept(line.toByteArray());
+        }
+    }
+
+    private static void checkLength(int length, String what) {
+        if (length > StoreConfig.MAX_VALUE_BYTES) {
+            throw ClientException.failed(what + " is longer than " + StoreConfig.MAX_VALUE_BYTES
+                    + " bytes, more than any server accepts as one value; append lines with --lines, or split it");
+        }
     }
 }

@@ -6,7 +6,6 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.Retries;
-import io.caravan.server.cli.document.ValueSource;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.protocol.http.StreamHeaders;
 import io.caravan.server.protocol.http.StreamName;
@@ -175,9 +174,9 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
             throw ClientException.otherState("has changed its content type: " + brief(contentType(response))
                     + " instead of " + head.contentType());
         }
-        ValueSource pieces = head.isJson()
+        Values pieces = head.isJson()
                 ? new JsonElements(response.body(), maxValueBytes)
-                : ValueSource.blocks(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
+                : () -> block(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
         skip(pieces, received);
         for (byte[] value = pieces.next(); value != null; value = pieces.next()) {
             sink.accept(value);
@@ -190,8 +189,20 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
                 received.count() == 0);
     }
 
+    /** The values in a response, in order. */
+    private interface Values {
+        /** Returns the next value, or null after the last one. */
+        byte @Nullable [] next() throws IOException;
+    }
+
+    /** Returns a block of this length, or the shorter rest of the input; null at the end of the input. */
+    private static byte @Nullable [] block(InputStream in, int bytes) throws IOException {
+        byte[] block = in.readNBytes(bytes);
+        return block.length == 0 ? null : block;
+    }
+
     /** Skips the values that were received before a response was cut off, and checks that they are unchanged. */
-    private static void skip(ValueSource pieces, DocumentChecksum received) throws IOException {
+    private static void skip(Values pieces, DocumentChecksum received) throws IOException {
         DocumentChecksum again = new DocumentChecksum(true);
         while (again.count() < received.count()) {
             byte[] value = pieces.next();
@@ -245,7 +256,7 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
      * The elements of a JSON array in the body of a response, byte for byte, without the white space around them; an
      * empty body has no elements. Does not validate the elements. Not thread-safe.
      */
-    private static final class JsonElements implements ValueSource {
+    private static final class JsonElements implements Values {
         /** The maximum amount of white space between two elements, to detect a response that never ends. */
         private static final int MAX_WHITE = 64 * 1024;
 

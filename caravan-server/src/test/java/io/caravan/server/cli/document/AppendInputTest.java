@@ -16,14 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the values that a command reads from its input, one per line. */
-class ValueSourceTest {
+class AppendInputTest {
     private static List<String> lines(InputStream in) throws IOException {
-        io.caravan.server.cli.document.ValueSource source =
-                io.caravan.server.cli.document.ValueSource.lines(in, () -> {});
         List<String> lines = new ArrayList<>();
-        for (byte[] line = source.next(); line != null; line = source.next()) {
-            lines.add(new String(line, UTF_8));
-        }
+        AppendCommand.readLines(in, () -> {}, line -> lines.add(new String(line, UTF_8)));
         return lines;
     }
 
@@ -48,7 +44,7 @@ class ValueSourceTest {
         assertThatThrownBy(() -> lines(new Endless()))
                 .isInstanceOf(ClientException.class)
                 .hasMessageContaining("line 1 of the input is longer than");
-        assertThatThrownBy(() -> io.caravan.server.cli.document.ValueSource.whole(new Endless()))
+        assertThatThrownBy(() -> AppendCommand.readWhole(new Endless()))
                 .isInstanceOf(ClientException.class)
                 .hasMessageContaining("--lines");
     }
