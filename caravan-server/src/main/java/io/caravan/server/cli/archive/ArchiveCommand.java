@@ -8,7 +8,6 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand;
-import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
@@ -45,11 +44,8 @@ public final class ArchiveCommand extends ClientCommand {
         String wanted = given(name, "give NAME for a running server to archive, or a subcommand: ls, verify or prune");
         try (ServerConnection connection = connect()) {
             Map<String, ?> archived = connection.callLongRunning("CARAVAN.ARCHIVE", wanted);
-            String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
-                    + archived.get("next")
-                    + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", unchanged");
             archived.keySet().retainAll(List.of("generation", "first", "next", "uploaded"));
-            output.print(line, archived);
+            output.print(archived);
         }
     }
 
@@ -127,29 +123,12 @@ public final class ArchiveCommand extends ClientCommand {
                     }
                 });
             }
-            print(report, archive.objects().location(), output);
+            output.print(
+                    archive.objects().location()
+                            + (report.faults() == 0 ? " is clean: " : " has faults: ")
+                            + Output.text(report),
+                    report);
             exitWith(report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
-        }
-
-        private void print(VerificationReport report, String location, Output output) throws IOException {
-            if (json()) {
-                output.object(report);
-                return;
-            }
-            output.line(location
-                    + (report.faults() == 0 ? " is clean: " : " has " + Figures.count(report.faults(), "fault") + ": ")
-                    + Figures.count(report.documents(), "document") + ", " + report.deleted() + " of them deleted; "
-                    + Figures.count(report.generations(), "snapshot") + " read, " + Figures.size(report.bytes()));
-            if (report.leftovers() > 0) {
-                output.line("no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
-                        + Figures.size(report.leftoverBytes())
-                        + ": they are being archived now, or a server left them; 'caravan archive prune'"
-                        + " removes those");
-            }
-            if (report.unknown() > 0) {
-                output.line("not part of the archive, and ignored: " + Figures.count(report.unknown(), "object")
-                        + " under snapshots/");
-            }
         }
     }
 }

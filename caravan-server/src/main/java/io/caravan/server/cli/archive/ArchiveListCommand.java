@@ -1,7 +1,5 @@
 package io.caravan.server.cli.archive;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -45,36 +43,57 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "0..1", description = "The document.")
     private @Nullable String name;
 
+    /** The columns of a document, or of a generation. */
+    private static final String ROW = "%11s  %21s  %10s  %6s  %s";
+
+    private final long nowMillis = System.currentTimeMillis();
+    private long documents;
+    private long deleted;
+    private long generations;
+    private long bytes;
+
     @Override
     void run(Archive archive, Output output) throws IOException {
-        ManifestPrinter printer = new ManifestPrinter(output, json());
         if (name == null) {
-            listAll(archive, printer);
+            listAll(archive, output);
         } else {
-            listOne(archive, DocumentName.of(name), printer);
+            listOne(archive, DocumentName.of(name), output);
         }
     }
 
-    private void listOne(Archive archive, DocumentName document, ManifestPrinter printer) throws IOException {
+    private void listOne(Archive archive, DocumentName document, Output output) throws IOException {
         KeptManifest kept = archive.manifest(document);
         if (kept == null) {
             throw ClientException.otherState("document '" + document + "' is not in the archive at "
                     + archive.objects().location());
         }
-        for (Generation generation : kept.manifest().generations()) {
-            printer.print(generation);
+        if (!json() && kept.manifest().latest() != null) {
+            output.line(row("GENERATION", "SEQUENCES", "SIZE", "AGE", "TAKEN AT"));
         }
-        printer.printDeletion(kept.manifest());
+        for (Generation each : kept.manifest().generations()) {
+            output.print(
+                    row(
+                            each.number(),
+                            sequences(each),
+                            Figures.size(each.objectBytes()),
+                            age(each),
+                            time(each.takenAtMillis())),
+                    fields(each));
+        }
+        Tombstone tombstone = kept.manifest().tombstone();
+        if (tombstone != null) {
+            output.print(fields(tombstone));
+        }
     }
 
-    private void listAll(Archive archive, ManifestPrinter printer) throws IOException {
+    private void listAll(Archive archive, Output output) throws IOException {
         // The results print the manifests, in the order of the keys.
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), true, Runnable::run)) {
             archive.manifests(key -> {
                 pipeline.submit(() -> {
                     try {
                         KeptManifest kept = archive.manifestAt(key);
-                        return kept == null ? () -> {} : () -> Output.unchecked(() -> printer.print(kept.manifest()));
+                        return kept == null ? () -> {} : () -> Output.unchecked(() -> print(kept.manifest(), output));
                     } catch (ArchiveException problem) {
                         return () -> {
                             exitWith(CommandLine.ExitCode.SOFTWARE);
@@ -86,140 +105,80 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
             });
             pipeline.finish();
         }
-        printer.printSum(archive.objects().location());
+        if (!json()) {
+            output.line(archive.objects().location() + " has "
+                    + Output.text(Output.fields(
+                            "documents", documents, "deleted", deleted, "generations", generations, "bytes", bytes)));
+        }
     }
 
-    /** Prints manifests as text or JSON. In text, names come last: they may be long and contain any bytes. */
-    private static final class ManifestPrinter {
-        private static final String DOCUMENT = "%11s  %21s  %10s  %6s  ";
-        private static final String GENERATION = "%10s  %21s  %10s  %6s  %s";
-
-        private final Output output;
-        private final boolean json;
-        private final long nowMillis = System.currentTimeMillis();
-        private boolean headed;
-        private long documents;
-        private long deleted;
-        private long generations;
-        private long bytes;
-
-        ManifestPrinter(Output output, boolean json) {
-            this.output = output;
-            this.json = json;
+    private void print(Manifest manifest, Output output) throws IOException {
+        long all = manifest.generations().stream()
+                .mapToLong(Generation::objectBytes)
+                .sum();
+        int count = manifest.generations().size();
+        Generation latest = manifest.latest();
+        Tombstone tombstone = manifest.tombstone();
+        if (!json() && documents == 0) {
+            output.line(row("GENERATIONS", "SEQUENCES", "SIZE", "AGE", "NAME"));
         }
+        documents++;
+        deleted += tombstone == null ? 0 : 1;
+        generations += count;
+        bytes += all;
+        // The name comes last, because it may be long.
+        String named = manifest.name()
+                + (tombstone == null
+                        ? ""
+                        : "  (deleted, " + Figures.age(tombstone.deletedAtMillis(), nowMillis) + " ago)");
+        output.print(
+                row(
+                        count,
+                        latest == null ? "-" : sequences(latest),
+                        Figures.size(all),
+                        latest == null ? "-" : age(latest),
+                        named),
+                Output.fields(
+                        Output.textOrBase64("name", "base64", manifest.name().toBytes()),
+                        Output.fields("generations", count, "bytes", all),
+                        latest == null ? Map.of() : Map.of("latest", fields(latest)),
+                        tombstone == null ? Map.of() : Map.of("deleted", fields(tombstone))));
+    }
 
-        void print(Manifest manifest) throws IOException {
-            long all = manifest.generations().stream()
-                    .mapToLong(Generation::objectBytes)
-                    .sum();
-            documents++;
-            deleted += manifest.tombstone() == null ? 0 : 1;
-            generations += manifest.generations().size();
-            bytes += all;
-            if (json) {
-                output.object(fields(manifest, all));
-            } else {
-                head(DOCUMENT + "%s", "GENERATIONS", "SEQUENCES", "SIZE", "AGE", "NAME");
-                Generation latest = manifest.latest();
-                output.bytes(String.format(
-                                Locale.ROOT,
-                                DOCUMENT,
-                                manifest.generations().size(),
-                                latest == null ? "-" : sequences(latest),
-                                Figures.size(all),
-                                latest == null ? "-" : Figures.age(latest.takenAtMillis(), nowMillis))
-                        .getBytes(US_ASCII));
-                output.bytes(manifest.name().toBytes());
-                output.line(deletion(manifest));
-            }
-        }
+    private static String row(Object... columns) {
+        return String.format(Locale.ROOT, ROW, columns);
+    }
 
-        private String deletion(Manifest manifest) {
-            Tombstone tombstone = manifest.tombstone();
-            return tombstone == null
-                    ? ""
-                    : "  (deleted, " + Figures.age(tombstone.deletedAtMillis(), nowMillis) + " ago)";
-        }
+    private static String sequences(Generation generation) {
+        return generation.firstSequence() + "-" + generation.nextSequence();
+    }
 
-        private void head(String format, Object... titles) throws IOException {
-            if (!headed) {
-                headed = true;
-                output.line(String.format(Locale.ROOT, format, titles));
-            }
-        }
+    private String age(Generation generation) {
+        return Figures.age(generation.takenAtMillis(), nowMillis);
+    }
 
-        private static String sequences(Generation generation) {
-            return generation.firstSequence() + "-" + generation.nextSequence();
-        }
+    private static Map<String, ?> fields(Generation generation) {
+        return Output.fields(
+                "generation", generation.number(),
+                "firstSequence", generation.firstSequence(),
+                "nextSequence", generation.nextSequence(),
+                "valueBytes", generation.valueBytes(),
+                "objectBytes", generation.objectBytes(),
+                "takenAt", time(generation.takenAtMillis()),
+                "incarnation", HexFormat.of().toHexDigits(generation.incarnation()),
+                "epoch", generation.epoch(),
+                "key", generation.key(),
+                "sha256", generation.sha256());
+    }
 
-        private static Map<String, ?> fields(Manifest manifest, long bytes) {
-            Generation latest = manifest.latest();
-            Tombstone tombstone = manifest.tombstone();
-            return Output.fields(
-                    Output.textOrBase64("name", "base64", manifest.name().toBytes()),
-                    Output.fields("generations", manifest.generations().size(), "bytes", bytes),
-                    latest == null ? Map.of() : Map.of("latest", fields(latest)),
-                    tombstone == null ? Map.of() : Map.of("deleted", fields(tombstone)));
-        }
+    private static Map<String, ?> fields(Tombstone tombstone) {
+        return Output.fields(
+                "deletedAt", time(tombstone.deletedAtMillis()),
+                "nextSequence", tombstone.nextSequence(),
+                "incarnation", HexFormat.of().toHexDigits(tombstone.incarnation()));
+    }
 
-        private static Map<String, ?> fields(Generation generation) {
-            return Output.fields(
-                    "generation", generation.number(),
-                    "firstSequence", generation.firstSequence(),
-                    "nextSequence", generation.nextSequence(),
-                    "valueBytes", generation.valueBytes(),
-                    "objectBytes", generation.objectBytes(),
-                    "takenAt", time(generation.takenAtMillis()),
-                    "incarnation", HexFormat.of().toHexDigits(generation.incarnation()),
-                    "epoch", generation.epoch(),
-                    "key", generation.key(),
-                    "sha256", generation.sha256());
-        }
-
-        private static Map<String, ?> fields(Tombstone tombstone) {
-            return Output.fields(
-                    "deletedAt", time(tombstone.deletedAtMillis()),
-                    "nextSequence", tombstone.nextSequence(),
-                    "incarnation", HexFormat.of().toHexDigits(tombstone.incarnation()));
-        }
-
-        private static String time(long millis) {
-            return Instant.ofEpochMilli(millis).toString();
-        }
-
-        void print(Generation generation) throws IOException {
-            if (json) {
-                output.object(fields(generation));
-                return;
-            }
-            head(GENERATION, "GENERATION", "SEQUENCES", "SIZE", "AGE", "TAKEN AT");
-            output.line(String.format(
-                    Locale.ROOT,
-                    GENERATION,
-                    generation.number(),
-                    sequences(generation),
-                    Figures.size(generation.objectBytes()),
-                    Figures.age(generation.takenAtMillis(), nowMillis),
-                    time(generation.takenAtMillis())));
-        }
-
-        /** Prints the time and the sequence at which a document was deleted, if it was deleted. */
-        void printDeletion(Manifest manifest) throws IOException {
-            Tombstone tombstone = manifest.tombstone();
-            if (tombstone == null) {
-                return;
-            }
-            String line =
-                    "deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence " + tombstone.nextSequence();
-            output.print(line, fields(tombstone));
-        }
-
-        void printSum(String location) throws IOException {
-            if (!json) {
-                output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "
-                        + Figures.count(deleted, "deleted one") + ", " + Figures.count(generations, "generation") + ", "
-                        + Figures.size(bytes));
-            }
-        }
+    private static String time(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
     }
 }

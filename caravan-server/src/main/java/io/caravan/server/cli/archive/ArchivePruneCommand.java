@@ -1,19 +1,16 @@
 package io.caravan.server.cli.archive;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.Pruning;
 import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
-import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -125,7 +122,7 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
             };
             report = new Pruning(archive, name -> policy, System.currentTimeMillis(), dryRun, listener).run(jobs());
         }
-        print(report, output);
+        output.print(Output.fields("dryRun", dryRun, report));
         if (keepsAllGenerations()) {
             printMessage("no generations are selected: use --keep, --keep-days and --keep-daily to select old ones");
         }
@@ -136,38 +133,14 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
     }
 
     private void print(Removal removal, Output output) throws IOException {
-        String kind = removal.kind().name().toLowerCase(Locale.ROOT);
-        String line = String.format(
-                Locale.ROOT,
-                "%-10s  %10s  %s  %s",
-                kind,
-                Figures.size(removal.bytes()),
-                removal.key(),
-                DocumentName.printable(removal.document()));
-        Map<String, ?> fields = Output.fields(
+        output.print(Output.fields(
                 dryRun ? "wouldRemove" : "removed",
-                kind,
+                removal.kind().name().toLowerCase(Locale.ROOT),
                 "document",
                 removal.document(),
                 "key",
                 removal.key(),
                 "bytes",
-                removal.bytes());
-        output.print(line, fields);
-    }
-
-    private void print(PruneReport report, Output output) throws IOException {
-        if (json()) {
-            output.object(Output.fields("dryRun", dryRun, report));
-            return;
-        }
-        output.line((dryRun ? "would remove " : "removed ") + Figures.count(report.generations(), "generation") + ", "
-                + Figures.count(report.leftovers(), "leftover") + " and "
-                + Figures.count(report.forgotten(), "deleted document") + ", " + Figures.size(report.bytes()) + ", of "
-                + Figures.count(report.documents(), "document"));
-        if (report.waiting() > 0) {
-            output.line(Figures.count(report.waiting(), "snapshot") + " without a manifest may still be committed by a"
-                    + " server; a later run checks them again");
-        }
+                removal.bytes()));
     }
 }

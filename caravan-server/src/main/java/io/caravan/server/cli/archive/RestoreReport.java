@@ -19,11 +19,12 @@ final class RestoreReport extends RestoreProgress {
     /** The maximum number of faults that are repeated at the end. The list of documents contains all faults. */
     private static final int MAX_FAULTS = 1_000;
 
+    private static final String FAULT = "FAULT: ";
     private static final double MEGABYTE = 1e6;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private final Output output;
-    private final List<RestoreFault> faults = new ArrayList<>();
+    private final List<String> faults = new ArrayList<>();
 
     RestoreReport(Output output) {
         this.output = output;
@@ -32,13 +33,7 @@ final class RestoreReport extends RestoreProgress {
     @Override
     protected void restored(Restored restored) {
         super.restored(restored);
-        String line = (restored.changed() ? "restored " : "present ") + text(restored);
-        Output.unchecked(() -> output.print(line, Output.fields(name(restored.name()), fields(restored))));
-    }
-
-    private static String text(Restored restored) {
-        return "'" + restored.name() + "' generation " + restored.generation().number() + ": first "
-                + restored.firstSequence() + ", next " + restored.nextSequence() + ", added " + restored.added();
+        print(restored.changed() ? "restored " : "present ", Output.fields(name(restored.name()), fields(restored)));
     }
 
     private static Map<String, ?> fields(Restored restored) {
@@ -49,13 +44,28 @@ final class RestoreReport extends RestoreProgress {
                 "added", restored.added());
     }
 
+    private static Map<String, ?> name(DocumentName name) {
+        return Output.textOrBase64("name", "base64", name.toBytes());
+    }
+
     @Override
     protected void fault(RestoreFault fault) {
         super.fault(fault);
+        DocumentName document = fault.document();
+        // The generation that was restored instead.
+        Restored older = fault.instead();
+        Map<String, ?> fields = Output.fields(
+                document == null ? Map.of() : name(document),
+                Output.fields("object", fault.object(), "fault", fault.why()),
+                older == null ? Map.of() : fields(older));
         if (faults.size() < MAX_FAULTS) {
-            faults.add(fault);
+            faults.add(FAULT + Output.text(fields));
         }
-        Output.unchecked(() -> output.print(text(fault), fields(fault)));
+        print(FAULT, fields);
+    }
+
+    private void print(String prefix, Map<String, ?> fields) {
+        Output.unchecked(() -> output.print(prefix + Output.text(fields), fields));
     }
 
     /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
@@ -80,26 +90,6 @@ final class RestoreReport extends RestoreProgress {
                         Locale.ROOT, ", %d:%02d:%02d left", rest.toHours(), rest.toMinutesPart(), rest.toSecondsPart());
     }
 
-    private static String text(RestoreFault fault) {
-        DocumentName document = fault.document();
-        Restored instead = fault.instead();
-        return "FAULT: " + (document == null ? "" : "document '" + document + "', ") + "object " + fault.object() + ": "
-                + fault.why() + (instead == null ? "" : "; restored an older generation instead: " + text(instead));
-    }
-
-    private static Map<String, ?> fields(RestoreFault fault) {
-        DocumentName document = fault.document();
-        Restored instead = fault.instead();
-        return Output.fields(
-                document == null ? Map.of() : name(document),
-                Output.fields("object", fault.object(), "fault", fault.why()),
-                instead == null ? Map.of() : fields(instead));
-    }
-
-    private static Map<String, ?> name(DocumentName name) {
-        return Output.textOrBase64("name", "base64", name.toBytes());
-    }
-
     /**
      * Prints the faults and the totals, and throws {@link ClientException} if there were faults. With {@code
      * allowMissing}, the store is marked as complete although it lacks documents.
@@ -107,13 +97,17 @@ final class RestoreReport extends RestoreProgress {
     void finish(boolean allowMissing, Consumer<String> messages) throws IOException {
         Figures figures = figures();
         output.flush();
-        for (RestoreFault fault : faults) {
-            messages.accept(text(fault));
-        }
+        faults.forEach(messages);
         if (figures.faults() > faults.size()) {
             messages.accept(figures.faults() - faults.size() + " more faults, which are in the list of the documents");
         }
-        summarize(figures);
+        output.print(Output.fields(
+                "restored", figures.restored(),
+                "present", figures.present(),
+                "deleted", figures.deleted(),
+                "faults", figures.faults(),
+                "values", figures.values(),
+                "bytes", figures.valueBytes()));
         output.flush();
         if (figures.faults() > 0) {
             throw ClientException.failed(figures.faults()
@@ -130,25 +124,5 @@ final class RestoreReport extends RestoreProgress {
                         : "is marked as incomplete: put the objects back and run the command again to continue, use"
                                 + " --allow-older to accept older generations, or --allow-missing to serve the store"
                                 + " without them");
-    }
-
-    private void summarize(Figures figures) throws IOException {
-        String line = String.format(
-                Locale.ROOT,
-                "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
-                figures.restored(),
-                figures.present(),
-                figures.deleted(),
-                figures.faults(),
-                figures.values(),
-                figures.valueBytes());
-        Map<String, ?> fields = Output.fields(
-                "restored", figures.restored(),
-                "present", figures.present(),
-                "deleted", figures.deleted(),
-                "faults", figures.faults(),
-                "values", figures.values(),
-                "bytes", figures.valueBytes());
-        output.print(line, fields);
     }
 }

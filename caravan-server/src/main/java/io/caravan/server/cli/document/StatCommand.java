@@ -9,8 +9,6 @@ import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -40,15 +38,12 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
         }
     }
 
-    private void printDocument(String wanted, @Nullable Map<String, @Nullable Object> info, Output output)
+    private static void printDocument(String wanted, @Nullable Map<String, @Nullable Object> info, Output output)
             throws IOException {
         if (info == null) {
             throw ClientException.missing(wanted);
         }
-        String text = info.entrySet().stream()
-                .map(field -> field.getKey() + ": " + Objects.requireNonNullElse(field.getValue(), "none"))
-                .collect(Collectors.joining("\n"));
-        output.print(text, Output.fields("name", wanted, info));
+        output.printLines(Output.fields("name", wanted, info));
     }
 
     private void printServer(ServerConnection server, Output output) throws IOException {

@@ -2,13 +2,11 @@ package io.caravan.server.cli.space;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
-import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.HelpCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
@@ -18,13 +16,10 @@ import io.caravan.server.document.space.SpaceSetting.Unit;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -64,44 +59,17 @@ public final class SpaceCommand {
 
     @Command(
             name = "ls",
-            description = "Lists the spaces in the order of their prefixes. Each line has the number and the size of"
-                    + " the documents, the number of rejected writes since the server started, and the settings."
-                    + " Requires the admin permission.",
+            description = "Lists the spaces in the order of their prefixes. Each line has the settings, the number and"
+                    + " the size of the documents, and the numbers of writes and rejected writes since the server"
+                    + " started. Requires the admin permission.",
             footer = {"  caravan space ls", "  caravan space ls --json"})
     static final class ListSpaces extends ClientCommand implements ReadOnly {
-        private static final int SHORTEST = 6;
-        private static final int LONGEST = 40;
-
         @Override
         protected void run(Output output) throws IOException {
-            List<SpaceFields> spaces;
             try (ServerConnection connection = connect()) {
-                List<?> reply = (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"));
-                spaces = reply.stream()
-                        .map(space ->
-                                new SpaceFields(Objects.requireNonNullElse(ServerConnection.fields(space), Map.of())))
-                        .toList();
-            }
-            if (json()) {
-                for (SpaceFields space : spaces) {
-                    output.object(space.fields());
+                for (Object space : (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"))) {
+                    output.print(Objects.requireNonNull(ServerConnection.fields(space)));
                 }
-                return;
-            }
-            int width = spaces.stream()
-                    .mapToInt(space -> space.prefix().length())
-                    .reduce(SHORTEST, (one, other) -> Math.min(LONGEST, Math.max(one, other)));
-            String row = "%-" + width + "s %10s %10s %9s  %s";
-            output.line(String.format(Locale.ROOT, row, "prefix", "documents", "size", "rejected", "settings"));
-            for (SpaceFields space : spaces) {
-                output.line(String.format(
-                        Locale.ROOT,
-                        row,
-                        space.prefix(),
-                        space.figure("documents"),
-                        Figures.size(space.figure("bytes")),
-                        space.rejected(),
-                        space.settings()));
             }
         }
     }
@@ -129,7 +97,7 @@ public final class SpaceCommand {
                 if (space == null) {
                     throw ClientException.otherState("there is no space '" + prefix + "'");
                 }
-                new SpaceFields(space).print(output, json());
+                output.printLines(space);
             }
         }
     }
@@ -156,7 +124,7 @@ public final class SpaceCommand {
             if (!removed.contains(true)) {
                 throw ClientException.otherState("there is no space '" + prefix + "'");
             }
-            output.print("space " + prefix + " is removed", Map.of("removed", prefix));
+            output.print(Map.of("removed", prefix));
         }
     }
 
@@ -220,27 +188,27 @@ public final class SpaceCommand {
         protected void run(Output output) throws IOException {
             List<String> settings = new ArrayList<>();
             given.forEach((key, value) -> settings.addAll(List.of(key, number(key, value))));
-            List<SpaceFields> set = new ArrayList<>();
-            inEachGroup(leader ->
-                    set.add(new SpaceFields(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings))));
-            set.get(0).print(output, json());
+            List<Map<String, @Nullable Object>> set = new ArrayList<>();
+            inEachGroup(leader -> set.add(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings)));
+            output.printLines(set.get(0));
         }
 
+        /** Converts a value with a unit to the number that the server expects. */
         private String number(String key, String value) {
             try {
                 SpaceSetting setting = SpaceSetting.of(key);
-                if (setting.unit() == Unit.BYTES) {
+                Unit unit = setting.unit();
+                if (unit == Unit.BYTES) {
                     return String.valueOf(new Quantities.Bytes().convert(value));
                 }
-                if (setting.unit() == Unit.SECONDS && !value.equals("0")) {
+                if ((unit == Unit.SECONDS || unit == Unit.MILLISECONDS) && !value.equals("0")) {
                     Duration time = new Quantities.Time().convert(value);
-                    check(time.toMillisPart() == 0, key + ": '" + value + "' is not in whole seconds");
-                    return String.valueOf(time.toSeconds());
+                    check(
+                            unit == Unit.MILLISECONDS || time.toMillisPart() == 0,
+                            key + ": '" + value + "' is not in whole seconds");
+                    return String.valueOf(unit == Unit.SECONDS ? time.toSeconds() : time.toMillis());
                 }
-                if (setting.unit() == Unit.MILLISECONDS && !value.equals("0")) {
-                    return String.valueOf(new Quantities.Time().convert(value).toMillis());
-                }
-                if (setting.unit() == Unit.WORD) {
+                if (unit == Unit.WORD) {
                     setting.number(value);
                 } else {
                     check(value.matches("[0-9]{1,16}"), key + ": '" + value + "' is not a number");
@@ -249,73 +217,6 @@ public final class SpaceCommand {
             } catch (IllegalArgumentException | TypeConversionException wrong) {
                 throw misused(key + ": " + wrong.getMessage());
             }
-        }
-    }
-
-    /**
-     * The server's description of a space.
-     *
-     * @param fields the prefix, the configured settings, and statistics
-     */
-    private record SpaceFields(Map<String, @Nullable Object> fields) {
-        String prefix() {
-            return DocumentName.printable(String.valueOf(fields.get("prefix")));
-        }
-
-        long figure(String name) {
-            return fields.get(name) instanceof Long number ? number : 0;
-        }
-
-        /** Returns the number of writes that were rejected for any reason. */
-        long rejected() {
-            return figure("rejected-sizes") + figure("rejected-quotas") + figure("rejected-rates");
-        }
-
-        /** Formats the settings as arguments of {@code set}. */
-        String settings() {
-            return Arrays.stream(SpaceSetting.values())
-                    .filter(setting -> fields.get(setting.key()) != null)
-                    .map(setting -> setting.key() + "=" + fields.get(setting.key()))
-                    .collect(Collectors.joining(" "));
-        }
-
-        /** Prints the space as lines of text or as a JSON object. */
-        void print(Output output, boolean json) throws IOException {
-            if (json) {
-                output.object(fields);
-                return;
-            }
-            output.line("space " + prefix() + ": " + Figures.count(figure("documents"), "document") + ", "
-                    + Figures.size(figure("bytes")));
-            for (SpaceSetting setting : SpaceSetting.values()) {
-                Object value = fields.get(setting.key());
-                if (value != null) {
-                    output.line(String.format(Locale.ROOT, "  %-18s %s%s", setting.key(), value, note(setting)));
-                }
-            }
-            output.line("since the server started: " + Figures.count(figure("writes"), "write") + " of "
-                    + Figures.size(figure("written-bytes")) + ", "
-                    + Figures.count(figure("retention-trimmed-values"), "value")
-                    + " retired; rejected for a size " + figure("rejected-sizes") + ", a quota "
-                    + figure("rejected-quotas")
-                    + ", a rate " + figure("rejected-rates"));
-        }
-
-        /** Returns an explanation of a setting's value. */
-        private String note(SpaceSetting setting) {
-            if (setting.unit() == Unit.BYTES) {
-                return "  (" + Figures.size(figure(setting.key())) + ")";
-            }
-            if (setting.unit() == Unit.MILLISECONDS) {
-                return "  (ms)";
-            }
-            if (setting.unit() == Unit.SECONDS) {
-                return "  (" + Figures.age(Duration.ofSeconds(figure(setting.key()))) + ")";
-            }
-            Object effective = fields.get("effective-durability");
-            return setting == SpaceSetting.DURABILITY && !Objects.equals(effective, fields.get(setting.key()))
-                    ? "  (here " + effective + ", the level of the server)"
-                    : "";
         }
     }
 }

@@ -302,7 +302,7 @@ class ClientCommandsTest {
     void statPrintsDocumentAttributes() throws IOException {
         run("append", "d", "a", "bc");
         assertThat(run("stat", "d").out())
-                .startsWith("id: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
+                .startsWith("name: d\nid: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3 B\n")
                 .contains("\nexpires-at-ms: none\n");
         assertThat(json("stat", "d", "--json").get(0))
                 .containsEntry("name", "d")

@@ -36,24 +36,23 @@ class SpaceCommandTest {
     void setsShowsListsAndRemovesSpaces() {
         run("set", "chat/", "retain-values=1000", "max-value-bytes=64KiB").exits(0);
         assertThat(out)
-                .startsWith("space chat/: 0 documents, 0 B\n")
-                .contains("  max-value-bytes    65536  (64.0 KiB)\n", "  retain-values      1000\n");
+                .startsWith("prefix: chat/\n")
+                .contains("\nmax-value-bytes: 64.0 KiB\n", "\nretain-values: 1000\n", "\ndocuments: 0\n");
         run("set", "chat/", "retain-values=0").exits(0);
-        assertThat(out).doesNotContain("retain-values ");
+        assertThat(out).doesNotContain("retain-values");
         run("set", "a", "quota-bytes=1GiB", "--json").exits(0);
         assertThat(out).startsWith("{\"prefix\":\"a\",\"quota-bytes\":1073741824,\"documents\":0,");
         run("ls").exits(0);
         assertThat(out.lines())
-                .containsExactly(
-                        "prefix  documents       size  rejected  settings",
-                        "a               0        0 B         0  quota-bytes=1073741824",
-                        "chat/           0        0 B         0  max-value-bytes=65536");
+                .satisfiesExactly(
+                        line -> assertThat(line).startsWith("prefix a, quota-bytes 1.0 GiB, documents 0, bytes 0 B, "),
+                        line -> assertThat(line).startsWith("prefix chat/, max-value-bytes 64.0 KiB, documents 0, "));
         run("ls", "--json").exits(0);
         assertThat(out.lines()).hasSize(2).allMatch(line -> line.startsWith("{\"prefix\":\""));
         run("show", "a").exits(0);
-        assertThat(out).startsWith("space a: ").contains("(1.0 GiB)");
+        assertThat(out).startsWith("prefix: a\nquota-bytes: 1.0 GiB\n");
         run("rm", "a").exits(0);
-        assertThat(out).isEqualTo("space a is removed\n");
+        assertThat(out).isEqualTo("removed a\n");
         run("rm", "a").exits(3);
         assertThat(err).isEqualTo("caravan: there is no space 'a'\n");
         run("show", "a").exits(3);
