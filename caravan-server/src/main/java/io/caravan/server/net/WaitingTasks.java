@@ -2,6 +2,7 @@ package io.caravan.server.net;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,47 +11,33 @@ import org.jspecify.annotations.Nullable;
  * budget counts anymore. Thread-safe.
  */
 public final class WaitingTasks {
-    private final List<Task> tasks = new ArrayList<>(0);
+    /** The work of each task; null after the task has started or been dropped. Guarded by this. */
+    private final List<AtomicReference<@Nullable Runnable>> tasks = new ArrayList<>(0);
+
     private boolean closed;
 
     /** Returns a task that runs the work at most once, and never after {@link #close}. */
     public synchronized Runnable add(Runnable work) {
-        Task task = new Task(this, closed ? null : work);
+        AtomicReference<@Nullable Runnable> task = new AtomicReference<>(closed ? null : work);
         if (!closed) {
             tasks.add(task);
         }
-        return task;
+        return () -> run(task);
     }
 
     public synchronized void close() {
         closed = true;
-        tasks.forEach(task -> task.work = null);
+        tasks.forEach(task -> task.set(null));
         tasks.clear();
     }
 
-    private synchronized @Nullable Runnable begin(Task task) {
-        Runnable work = task.work;
-        task.work = null;
-        tasks.remove(task);
-        return work;
-    }
-
-    private static final class Task implements Runnable {
-        private final WaitingTasks owner;
-        /** The work of this task; null after the task has started or been dropped. Guarded by the owner. */
-        private @Nullable Runnable work;
-
-        Task(WaitingTasks owner, @Nullable Runnable work) {
-            this.owner = owner;
-            this.work = work;
-        }
-
-        @Override
-        public void run() {
-            Runnable begun = owner.begin(this);
-            if (begun != null) {
-                begun.run();
+    private void run(AtomicReference<@Nullable Runnable> task) {
+        Runnable work = task.getAndSet(null);
+        if (work != null) {
+            synchronized (this) {
+                tasks.remove(task);
             }
+            work.run();
         }
     }
 }
