@@ -430,26 +430,22 @@ public final class Statistics {
 
     private static Map<String, List<? extends Statistic<?>>> sections() {
         Map<String, List<? extends Statistic<?>>> sections = new LinkedHashMap<>();
-        sections.put("## Store and documents", joined(List.of(DOCUMENTS, WRITES)));
+        sections.put("## Store and documents", joined(DOCUMENTS, WRITES));
         sections.put("## Log, flushes, and checkpoints", LOG);
-        sections.put("## Heap and disk", joined(List.of(HEAP, DISK)));
-        sections.put(
-                "## Requests and connections",
-                joined(List.of(
-                        List.of(REQUESTS, LONGEST_REQUEST),
-                        CONNECTIONS,
-                        NETWORK,
-                        AUTHENTICATION,
-                        List.of(BLOCKED_POPS, SUBSCRIPTIONS, SUBSCRIBERS_CLOSED))));
+        sections.put("## Heap and disk", joined(HEAP, DISK));
+        List<Statistic<Void>> requests = List.of(REQUESTS, LONGEST_REQUEST);
+        List<Statistic<Supplier<Number>>> waits = List.of(BLOCKED_POPS, SUBSCRIPTIONS, SUBSCRIBERS_CLOSED);
+        sections.put("## Requests and connections", joined(requests, CONNECTIONS, NETWORK, AUTHENTICATION, waits));
         sections.put("## Archive", ARCHIVE);
-        sections.put("### Fetching and drills", joined(List.of(HYDRATION, DRILLS)));
+        sections.put("### Fetching and drills", joined(HYDRATION, DRILLS));
         sections.put("## Spaces", SPACES);
         sections.put("## Cluster", CLUSTER);
         return sections;
     }
 
-    private static List<? extends Statistic<?>> joined(List<List<? extends Statistic<?>>> lists) {
-        return lists.stream().<Statistic<?>>flatMap(List::stream).toList();
+    @SafeVarargs
+    private static List<? extends Statistic<?>> joined(List<? extends Statistic<?>>... lists) {
+        return Arrays.stream(lists).<Statistic<?>>flatMap(List::stream).toList();
     }
 
     /** Returns a statistic in seconds, whose field of {@code INFO} is in microseconds. */

@@ -96,7 +96,7 @@ class MainTest {
         srve                      | did you mean 'serve'?
         apend                     | did you mean 'append'?
         cluster stauts            | did you mean 'status'?
-        space shwo                | did you mean 'show'?
+        space sett                | did you mean 'set'?
         serve --rsp 127.0.0.1:1   | did you mean '--resp'?
         serve --htp=127.0.0.1:1   | did you mean '--http'?
         get a --form 3            | did you mean '--from'?

@@ -37,7 +37,6 @@ import picocli.CommandLine.TypeConversionException;
         subcommands = {
             SpaceCommand.SetSpace.class,
             SpaceCommand.ListSpaces.class,
-            SpaceCommand.Show.class,
             SpaceCommand.Remove.class,
             HelpCommand.class
         },
@@ -59,39 +58,33 @@ public final class SpaceCommand {
 
     @Command(
             name = "ls",
-            description = "Lists the spaces in the order of their prefixes. Each line has the settings, the number and"
-                    + " the size of the documents, and the numbers of writes and rejected writes since the server"
-                    + " started. Requires the admin permission.",
-            footer = {"  caravan space ls", "  caravan space ls --json"})
-    static final class ListSpaces extends ClientCommand implements ReadOnly {
-        @Override
-        protected void run(Output output) throws IOException {
-            try (ServerConnection connection = connect()) {
-                for (Object space : (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"))) {
-                    output.print(Objects.requireNonNull(ServerConnection.fields(space)));
-                }
-            }
-        }
-    }
-
-    @Command(
-            name = "show",
-            description = "Shows a space: its documents, its settings, and its rejected writes. Requires the admin"
-                    + " permission.",
+            description = "Lists the spaces in the order of their prefixes, or shows only the space PREFIX. A space has"
+                    + " settings, the number and the size of its documents, and the numbers of writes and rejected"
+                    + " writes since the server started. Requires the admin permission.",
             exitCodeList = {
                 "0:success",
                 "1:failure: no server, no permission",
                 "2:usage error",
                 "3:there is no such space"
             },
-            footer = {"  caravan space show chat/", "  caravan space show chat/ --json"})
-    static final class Show extends ClientCommand implements ReadOnly {
-        @Parameters(paramLabel = "PREFIX", converter = PrefixConverter.class, description = "Prefix of the space.")
-        private String prefix;
+            footer = {"  caravan space ls", "  caravan space ls chat/", "  caravan space ls --json"})
+    static final class ListSpaces extends ClientCommand implements ReadOnly {
+        @Parameters(
+                paramLabel = "PREFIX",
+                converter = PrefixConverter.class,
+                arity = "0..1",
+                description = "Prefix of the space.")
+        private @Nullable String prefix;
 
         @Override
         protected void run(Output output) throws IOException {
             try (ServerConnection connection = connect()) {
+                if (prefix == null) {
+                    for (Object space : (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"))) {
+                        output.print(Objects.requireNonNull(ServerConnection.fields(space)));
+                    }
+                    return;
+                }
                 Map<String, @Nullable Object> space =
                         ServerConnection.fields(connection.call("CARAVAN.SPACE", "GET", prefix));
                 if (space == null) {

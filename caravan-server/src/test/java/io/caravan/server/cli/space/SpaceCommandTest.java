@@ -49,13 +49,13 @@ class SpaceCommandTest {
                         line -> assertThat(line).startsWith("prefix chat/, max-value-bytes 64.0 KiB, documents 0, "));
         run("ls", "--json").exits(0);
         assertThat(out.lines()).hasSize(2).allMatch(line -> line.startsWith("{\"prefix\":\""));
-        run("show", "a").exits(0);
+        run("ls", "a").exits(0);
         assertThat(out).startsWith("prefix: a\nquota-bytes: 1.0 GiB\n");
         run("rm", "a").exits(0);
         assertThat(out).isEqualTo("removed a\n");
         run("rm", "a").exits(3);
         assertThat(err).isEqualTo("caravan: there is no space 'a'\n");
-        run("show", "a").exits(3);
+        run("ls", "a").exits(3);
     }
 
     @Test
@@ -67,7 +67,7 @@ class SpaceCommandTest {
         run("set", "a", "retain-age=1500ms").exits(2, "retain-age: '1500ms' is not in whole seconds");
         run("set", "a").exits(2);
         run("set", "", "max-values=1").exits(2, "a space's prefix must have 1 to 256 bytes");
-        run("show", "a".repeat(257)).exits(2, "a space's prefix must have 1 to 256 bytes");
+        run("ls", "a".repeat(257)).exits(2, "a space's prefix must have 1 to 256 bytes");
         run("rm", "").exits(2, "a space's prefix must have 1 to 256 bytes");
     }
 
@@ -92,7 +92,7 @@ class SpaceCommandTest {
     void helpOfEachCommandHasExamples() {
         CommandLine command =
                 Main.commandLine(Map.of(), Console.system()).getSubcommands().get("space");
-        for (String name : new String[] {"set", "ls", "show", "rm"}) {
+        for (String name : new String[] {"set", "ls", "rm"}) {
             assertThat(command.getSubcommands().get(name).getUsageMessage())
                     .contains("Examples:", "caravan space " + name, "--password-file", "Exit codes:");
         }
