@@ -23,10 +23,10 @@ import java.io.UncheckedIOException;
 import java.net.SocketOption;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
-import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
 /** The system interfaces for sockets. NIO works everywhere; the others require Linux. */
@@ -68,8 +68,8 @@ public enum Transport {
     private final Class<? extends ServerChannel> listenerType;
     private final Class<? extends Channel> clientType;
     /**
-     * The keep-alive options for the idle time, the probe interval, and the number of probes; empty if the machine
-     * lacks them.
+     * The keep-alive options for the idle time, the probe interval, and the number of probes; empty if the JDK lacks
+     * them.
      */
     final List<ChannelOption<Integer>> keepaliveOptions;
 
@@ -118,19 +118,22 @@ public enum Transport {
         }
     }
 
-    /** Returns the JDK's options for keep-alive, or none if the machine lacks one of them. */
+    /** Returns the JDK's options for keep-alive, or none if the JDK lacks one of them. */
+    @SuppressWarnings("unchecked") // The values of all these options are numbers.
     private static List<ChannelOption<Integer>> nioKeepaliveOptions() {
-        List<SocketOption<Integer>> options = List.of(
-                ExtendedSocketOptions.TCP_KEEPIDLE,
-                ExtendedSocketOptions.TCP_KEEPINTERVAL,
-                ExtendedSocketOptions.TCP_KEEPCOUNT);
+        List<ChannelOption<Integer>> found = new ArrayList<>();
         try (SocketChannel any = SocketChannel.open()) {
-            return any.supportedOptions().containsAll(options)
-                    ? options.stream().map(NioChannelOption::of).toList()
-                    : List.of();
+            for (String name : List.of("TCP_KEEPIDLE", "TCP_KEEPINTERVAL", "TCP_KEEPCOUNT")) {
+                for (SocketOption<?> option : any.supportedOptions()) {
+                    if (option.name().equals(name)) {
+                        found.add(NioChannelOption.of((SocketOption<Integer>) option));
+                    }
+                }
+            }
         } catch (IOException broken) {
             throw new UncheckedIOException(broken);
         }
+        return found.size() == 3 ? List.copyOf(found) : List.of();
     }
 
     public String label() {
