@@ -152,8 +152,7 @@ public final class TailCommand extends ValueCommand {
      * Reads the values that are already present. If the next value has been trimmed, does nothing, so that the next
      * request fails.
      */
-    private void catchUp(DocumentClient documents, @Nullable Description document, Output output)
-            throws IOException {
+    private void catchUp(DocumentClient documents, @Nullable Description document, Output output) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();
         if (document == null || from < document.first()) {
