@@ -64,11 +64,18 @@ public final class Pruning {
      */
     public PruneReport run(int jobs) {
         // The object store's own clock: the pruner's may differ.
-        long[] newestMillis = {Long.MIN_VALUE};
-        objects.list("", listed -> {
+        long[] newestMillis = {Long.MIN_VALUE + SETTLED_AFTER_MILLIS};
+        Predicate<Listed> newer = listed -> {
             newestMillis[0] = Math.max(newestMillis[0], listed.modifiedMillis());
             return true;
+        };
+        // Objects that are not the archive's do not count.
+        objects.list("", listed -> {
+            int order = listed.key().compareTo(ArchiveKeys.ROOT);
+            return order < 0 || order == 0 && newer.test(listed);
         });
+        objects.list(ArchiveKeys.MANIFESTS, newer);
+        objects.list(ArchiveKeys.SNAPSHOTS, newer);
         return run(jobs, newestMillis[0] - SETTLED_AFTER_MILLIS, listed -> true);
     }
 

@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests which objects pruning removes, which it keeps, and which it leaves to a later run. */
 class PruneTest {
@@ -283,6 +285,21 @@ class PruneTest {
         assertThat(prune().problems()).isOne();
         assertThat(record.problems).singleElement().asString().contains("manifests/a");
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).hasSize(1);
+    }
+
+    /** A snapshot that a former owner has put, and may still commit, must look fresh whatever else is in the bucket. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void keepsFreshSnapshotOfFormerOwner(boolean besideOtherObjects) {
+        Generation fresh = Archiving.put(archive, null, state(2, START));
+        if (besideOtherObjects) {
+            millis.addAndGet(3 * DAY);
+            objects.put("notes.txt", new byte[3]);
+            millis.addAndGet(-3 * DAY);
+        }
+        archive = claim();
+        assertThat(prune().waiting()).isOne();
+        assertThat(objects.content(fresh.key())).isNotNull();
     }
 
     @Test

@@ -230,8 +230,12 @@ final class DocumentRestorer {
             try {
                 restoration.abort();
             } catch (RuntimeException second) {
-                // A document that cannot be deleted now is deleted when the store is opened again.
-                failed.addSuppressed(second);
+                // A document that cannot be deleted now is deleted when the store is opened again. After a failure of
+                // the
+                // store, both exceptions are the same.
+                if (second != failed) {
+                    failed.addSuppressed(second);
+                }
             }
             throw failed;
         }

@@ -33,8 +33,9 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.StoreIdentity;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
@@ -81,7 +82,7 @@ public final class WholeRestore {
     private final RestoreProgress progress;
     private final Semaphore waitingBytes = new Semaphore(MAX_WAITING_BYTES);
     /** The reports on documents that are perhaps not durable yet. */
-    private final List<Runnable> unreported = new ArrayList<>();
+    private final Queue<Runnable> unreported = new ArrayDeque<>();
 
     private long flushedNanos = System.nanoTime();
     private int unreachable;
@@ -170,6 +171,16 @@ public final class WholeRestore {
                 return true;
             });
             pipeline.finish();
+        } catch (RuntimeException ended) {
+            try {
+                report();
+            } catch (RuntimeException second) {
+                // Both may be the failure of the store.
+                if (second != ended) {
+                    ended.addSuppressed(second);
+                }
+            }
+            throw ended;
         }
         report();
     }
@@ -184,8 +195,9 @@ public final class WholeRestore {
     private void report() {
         documents.store().flush();
         flushedNanos = System.nanoTime();
-        unreported.forEach(Runnable::run);
-        unreported.clear();
+        while (!unreported.isEmpty()) {
+            unreported.remove().run();
+        }
     }
 
     /** Counts the archive's manifests. Listing is fast compared with reading, so the total is soon known. */

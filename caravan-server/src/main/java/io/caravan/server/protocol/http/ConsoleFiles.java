@@ -27,7 +27,7 @@ final class ConsoleFiles {
             "svg", "image/svg+xml");
 
     /** Matches the names of the files. The names of directories contain no dots. */
-    private static final Pattern NAME = Pattern.compile("([a-z-]+/)*(LICENSE|[A-Za-z.-]+\\.(html|js|css|svg))");
+    private static final Pattern NAME = Pattern.compile("([a-z-]+/){0,4}(LICENSE|[A-Za-z.-]+\\.(html|js|css|svg))");
 
     private final Map<String, File> files = new ConcurrentHashMap<>();
 

@@ -222,6 +222,9 @@ final class HttpConnection extends Connection {
             memory.requestArrived();
             exchange = arriving;
             request++;
+            if (inputEnded) {
+                arriving.drain();
+            }
             arriving.begin();
         }
     }
@@ -248,6 +251,8 @@ final class HttpConnection extends Connection {
             return;
         }
         exchange = null;
+        // Otherwise, a client that always sends the next request early would be charged for all requests so far.
+        bodyReleased();
         resume();
     }
 

@@ -371,7 +371,13 @@ public final class LeaderProxy {
         @Override
         public void channelReadComplete(ChannelHandlerContext context) {
             Forwarding receiving = forwarding;
-            if (receiving != null) {
+            if (receiving == null) {
+                return;
+            }
+            // A former leader that keeps sending is never silent.
+            if (receiving.group.leader().filter(now -> !now.equals(leader)).isPresent()) {
+                channel.close();
+            } else {
                 receiving.exchange.whenWritable(() -> readOn(receiving));
             }
         }

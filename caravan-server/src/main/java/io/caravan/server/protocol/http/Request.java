@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * parts that have arrived. Unknown parameters in the URL are ignored, as the protocol requires.
  */
 final class Request {
-    private static final Pattern ABSOLUTE = Pattern.compile("(?i)https?://[^/?]*/?(?<rest>.*)");
+    private static final Pattern ABSOLUTE = Pattern.compile("(?is)https?://[^/?]*/?(?<rest>.*)");
     /** Largest number that a header may contain: the largest safe integer in JavaScript. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
 

@@ -35,6 +35,11 @@ public final class Routes {
         return exchange -> exchange.respond(endpoint.apply(exchange));
     }
 
+    /** Returns an endpoint that creates a long response on the event loop, when memory for it is available. */
+    private static Consumer<HttpExchange> whenRoom(Function<HttpExchange, Response> endpoint) {
+        return exchange -> exchange.read(() -> exchange.respond(endpoint.apply(exchange)), exchange.loop());
+    }
+
     /** Returns an endpoint that creates its response on a reading thread. */
     private static Consumer<HttpExchange> apart(Function<HttpExchange, Response> endpoint) {
         return exchange -> exchange.read(() -> exchange.respond(endpoint.apply(exchange)));
@@ -90,7 +95,7 @@ public final class Routes {
                 new Route(DELETE, SPACE, "removeSpace", ADMIN, apart(ServerEndpoints::removeSpace), 204, 404, 507),
                 new Route(GET, "/v1/stats", "stats", ADMIN, apart(server::stats), 200));
         Consumer<HttpExchange> redirect = now(ConsoleFiles::redirect);
-        Consumer<HttpExchange> file = now(new ConsoleFiles()::file);
+        Consumer<HttpExchange> file = whenRoom(new ConsoleFiles()::file);
         List<Route> ofNode = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, now(ServerEndpoints::cluster), 200, 404),
                 new Route(GET, "/", "root", null, redirect, 302),
@@ -99,7 +104,7 @@ public final class Routes {
                 new Route(GET, "/metrics", "metrics", ADMIN, apart(ServerEndpoints::metrics), 200),
                 new Route(GET, "/healthz", "alive", null, now(ServerEndpoints::alive), 200),
                 new Route(GET, "/readyz", "ready", null, now(ServerEndpoints::ready), 200),
-                new Route(GET, "/openapi.json", "openApi", null, now(server::openApi), 200));
+                new Route(GET, "/openapi.json", "openApi", null, whenRoom(server::openApi), 200));
         List<Route> all = Stream.concat(ofDocuments.stream().map(route -> relay.around(route, http)), ofNode.stream())
                 .toList();
         server.describe(all);

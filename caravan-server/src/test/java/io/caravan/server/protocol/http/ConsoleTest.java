@@ -78,6 +78,15 @@ class ConsoleTest {
         }
     }
 
+    @Test
+    void deepPathsDoNotHarmConnection() throws Exception {
+        try (RawClient client = server.raw()) {
+            client.send(RawClient.get("/console/" + "a/".repeat(3000)) + RawClient.get("/console/"));
+            assertThat(client.read().status()).isEqualTo(404);
+            assertThat(client.read().status()).isEqualTo(200);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {"/console/none.js", "/console/" + LIST, "/console/../openapi.json", "/console/js", "/consoles"})

@@ -25,6 +25,9 @@ final class FakeLeader implements AutoCloseable {
     /** A prefix that delays a response until the other side has ended its output. */
     static final String AT_END_OF_INPUT = "at end: ";
 
+    /** A prefix of the head of a response whose chunks do not end. */
+    static final String ENDLESS = "endless: ";
+
     private final ServerSocket listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     private final BlockingQueue<String> responses = new LinkedBlockingQueue<>();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
@@ -91,7 +94,11 @@ final class FakeLeader implements AutoCloseable {
                 if (response.startsWith(AT_END_OF_INPUT) && in.read() < 0) {
                     response = response.substring(AT_END_OF_INPUT.length());
                 }
-                out.write(response.getBytes(ISO_8859_1));
+                boolean endless = response.startsWith(ENDLESS);
+                out.write(response.substring(endless ? ENDLESS.length() : 0).getBytes(ISO_8859_1));
+                while (endless) {
+                    out.write("3\r\none\r\n".getBytes(ISO_8859_1));
+                }
             }
             ended.incrementAndGet();
         } catch (IOException | InterruptedException closed) {

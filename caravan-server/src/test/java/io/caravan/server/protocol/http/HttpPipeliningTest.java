@@ -147,6 +147,32 @@ class HttpPipeliningTest {
     }
 
     @Test
+    void endedRequestsOfFollowersAreNotCounted() {
+        receive(get("/later").repeat(2));
+        for (int i = 0; i < 1000; i++) {
+            HttpExchange follower = waiting.get(i);
+            follower.waitForValues(() -> {});
+            receive(get("/later"));
+            channel.pipeline().fireChannelReadComplete();
+            follower.respond(text("later"));
+            channel.runPendingTasks();
+        }
+        assertThat(Unbounded.requestBytes(connectionMemory)).isLessThan(2000);
+    }
+
+    @Test
+    void drainsFollowerThatBeginsAfterEndOfInput() {
+        receive(get("/later").repeat(2));
+        List<String> drained = new ArrayList<>();
+        waiting.get(0).waitForValues(() -> drained.add("first"));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        waiting.get(0).respond(text("later"));
+        channel.runPendingTasks();
+        waiting.get(1).waitForValues(() -> drained.add("second"));
+        assertThat(drained).containsExactly("first", "second");
+    }
+
+    @Test
     void respondsToPipelinedRequestAfterHalfClose() {
         receive(get("/later") + get("/now"));
         channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);

@@ -8,9 +8,12 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.testing.Eventually;
 import io.netty.channel.Channel;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -179,6 +182,22 @@ class RelayConnectionsTest {
         assertThat(leader.requests).hasSize(1);
         assertThat(next.connections()).isOne();
         // The connection to the old leader must close, because no request uses it anymore.
+        Eventually.await("the connection has ended", () -> leader.ended() == 1);
+    }
+
+    @Test
+    void endsResponseOfFormerLeaderThatKeepsSending() throws Exception {
+        leader.responses(FakeLeader.ENDLESS + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        try (Socket client =
+                new Socket(InetAddress.getLoopbackAddress(), follower.uri(PATH).getPort())) {
+            client.getOutputStream().write(RawClient.get(PATH).getBytes(StandardCharsets.US_ASCII));
+            assertThat(client.getInputStream().readNBytes(100)).hasSize(100);
+            cluster.leads(nextNode);
+            client.getInputStream().transferTo(OutputStream.nullOutputStream());
+        } catch (SocketException reset) {
+            // The follower resets the connection, because the response is not complete.
+            assertThat(reset).hasMessageContaining("reset");
+        }
         Eventually.await("the connection has ended", () -> leader.ended() == 1);
     }
 
