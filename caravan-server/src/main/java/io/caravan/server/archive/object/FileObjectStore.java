@@ -76,7 +76,7 @@ public final class FileObjectStore implements ObjectStore {
     /** The real directory to which this store has begun to write. Guarded by this. */
     private @Nullable Path begun;
     /** Guarded by this. */
-    private boolean closed;
+    private volatile boolean closed;
 
     private FileObjectStore(Path directory) {
         this.directory = directory;
@@ -190,16 +190,20 @@ public final class FileObjectStore implements ObjectStore {
 
     /** Writes and fsyncs a file. Its lock shows other processes, until it is moved, that it is not a leftover. */
     private static void write(Path file, Content content, Mover mover) throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            if (!Files.exists(file)) {
-                throw new IOException("another process has removed a new file; retry");
+        boolean locked = false;
+        while (!locked) {
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+                    FileLock lock = channel.lock()) {
+                // Another process may have removed the file before it was locked; the file is then created again.
+                locked = Files.exists(file);
+                if (locked) {
+                    OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
+                    content.writeTo(out);
+                    out.flush();
+                    channel.force(true);
+                    mover.move(file);
+                }
             }
-            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
-            content.writeTo(out);
-            out.flush();
-            channel.force(true);
-            mover.move(file);
         }
     }
 
@@ -401,7 +405,7 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     @Override
-    public synchronized void close() {
+    public void close() {
         closed = true;
     }
 

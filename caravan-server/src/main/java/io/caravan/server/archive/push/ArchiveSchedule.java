@@ -303,8 +303,10 @@ final class ArchiveSchedule {
             unverified.clear(number);
         }
         // The verification needs another scan, even if the slot is empty or all its documents already have jobs.
-        if (rest.count == 0 && (unchanged == null || verifies)) {
+        // So does a slot that became unverified during the scan.
+        if (rest.count == 0 && (verifies || unchanged == null && !unverified.get(number))) {
             lackingSpace.remove(number);
+            notifyAll();
         } else {
             lackingSpace.add(number);
         }

@@ -148,8 +148,12 @@ public final class Archiver implements AutoCloseable {
             } catch (InterruptedException perhapsNotMeant) {
                 // A library may leave the interrupt flag set, so the thread ends only with the archiver.
             } catch (RuntimeException | Error problem) {
-                // An uncaught exception would end the only thread for this work.
-                LOG.error("archiving has failed because of an error in the server, and continues", problem);
+                // An uncaught exception would end the only thread for this work. After the end, parts of the server may
+                // be
+                // closed.
+                if (!ended.getAsBoolean()) {
+                    LOG.error("archiving has failed because of an error in the server, and continues", problem);
+                }
             }
         }
     }
@@ -329,7 +333,7 @@ public final class Archiver implements AutoCloseable {
     private boolean archiveAll(Duration timeout) {
         try {
             return scanner.archiveAll(timeout.toNanos());
-        } catch (RuntimeException problem) {
+        } catch (RuntimeException | Error problem) {
             LOG.error("cannot scan the documents before the server stops", problem);
             return false;
         } catch (InterruptedException hurried) {

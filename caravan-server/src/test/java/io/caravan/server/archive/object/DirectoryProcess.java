@@ -37,6 +37,15 @@ final class DirectoryProcess implements AutoCloseable {
         return process;
     }
 
+    /** Starts a process that opens the directory and puts an object until it is closed. */
+    static DirectoryProcess putRepeatedly(Path directory, String key) throws IOException {
+        DirectoryProcess process = new DirectoryProcess(List.of("repeat", directory.toString(), key));
+        if (!"put".equals(process.out.readLine())) {
+            throw new IOException("it has put nothing");
+        }
+        return process;
+    }
+
     void resume() throws IOException {
         process.getOutputStream().write('\n');
         process.getOutputStream().flush();
@@ -57,12 +66,27 @@ final class DirectoryProcess implements AutoCloseable {
     }
 
     /** Runs the operation that the arguments specify, in the other process. */
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws IOException {
+        if (arguments[0].equals("repeat")) {
+            putRepeatedly(arguments);
+            return;
+        }
         try (ObjectStore store = FileObjectStore.open(Path.of(arguments[1]))) {
             if (arguments[0].equals("count")) {
                 count(store, arguments[2], Integer.parseInt(arguments[3]));
             } else {
                 put(store, arguments[2]);
+            }
+        }
+    }
+
+    private static void putRepeatedly(String[] arguments) throws IOException {
+        for (boolean first = true; first || System.in.available() == 0; first = false) {
+            try (ObjectStore store = FileObjectStore.open(Path.of(arguments[1]))) {
+                store.put(arguments[2], out -> out.write(1));
+            }
+            if (first) {
+                System.out.println("put");
             }
         }
     }

@@ -157,6 +157,19 @@ class FileObjectStoreTest extends ObjectStoreContract {
         }
     }
 
+    /** A store that begins to write removes leftovers, which must not include files that are just being created. */
+    @Test
+    void putsSucceedWhileOtherProcessesBeginToWrite() throws Exception {
+        try (DirectoryProcess other = DirectoryProcess.putRepeatedly(objectDirectory(), "a");
+                ObjectStore store = openPlace()) {
+            for (int i = 0; i < 300; i++) {
+                store.put("b", out -> out.write(1));
+            }
+            other.resume();
+            assertThat(other.succeeds()).isTrue();
+        }
+    }
+
     @Test
     void keepsUnfinishedFileOfOtherProcess() throws Exception {
         try (DirectoryProcess other = DirectoryProcess.putHalf(objectDirectory(), "a");

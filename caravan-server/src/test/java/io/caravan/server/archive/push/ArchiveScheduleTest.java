@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -67,6 +68,34 @@ class ArchiveScheduleTest {
 
     private String take() throws InterruptedException {
         return schedule.take().name.toString();
+    }
+
+    @Test
+    void rescansSlotThatBecomesUnverifiedDuringScan() throws Exception {
+        schedule.open();
+        boolean verifies = schedule.mustVerify(7);
+        schedule.distrust();
+        schedule.scanned(7, 1, 2, List.of(), verifies ? List.of() : null);
+        Set<Integer> rescanned = new HashSet<>();
+        for (Integer slot = rescan(); slot != null && rescanned.add(slot); slot = rescan()) {
+            schedule.scanned(slot, 1, 2, List.of(), schedule.mustVerify(slot) ? List.of() : null);
+        }
+        assertThat(rescanned).contains(7);
+        assertThat(schedule.verified()).isTrue();
+    }
+
+    @Test
+    void lastScanEndsWaitForIdleSchedule() throws Exception {
+        schedule.open();
+        schedule.distrust();
+        FutureTask<Boolean> idle = new FutureTask<>(() -> schedule.awaitIdle(TimeUnit.HOURS.toNanos(1)));
+        Thread waiting = new Thread(idle, "waiting");
+        waiting.start();
+        Eventually.await("the thread waits", () -> waiting.getState() == Thread.State.TIMED_WAITING);
+        for (int slot = 0; slot < ArchiveSchedule.SLOTS; slot++) {
+            schedule.scanned(slot, 1, 2, List.of(), schedule.mustVerify(slot) ? List.of() : null);
+        }
+        assertThat(idle.get(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

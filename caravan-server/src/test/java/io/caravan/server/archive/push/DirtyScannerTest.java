@@ -80,7 +80,7 @@ class DirtyScannerTest {
             server.push("b", "value");
             DirtyScanner scanner =
                     new DirtyScanner(server.documents, schedule, InstantSource.system(), Duration.ofHours(10));
-            assertThat(scanner.archiveAll(TimeUnit.MILLISECONDS.toNanos(1))).isFalse();
+            assertThat(scanner.archiveAll(0)).isFalse();
             CompletableFuture<Boolean> archived = CompletableFuture.supplyAsync(() -> archiveAll(scanner));
             schedule.close(true);
             assertThat(archived.get(20, TimeUnit.SECONDS)).isFalse();
