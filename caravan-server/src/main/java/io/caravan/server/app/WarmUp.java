@@ -16,17 +16,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,10 +37,6 @@ public final class WarmUp {
     public static final String PROPERTY = "caravan.warm-up";
 
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
-
-    private static final String PREFIX = "caravan-warm-up";
-    /** A warm-up takes seconds, so that no server uses a directory of this age. */
-    private static final Duration LEFTOVER_AGE = Duration.ofHours(1);
 
     private static final int ROUNDS = 1_200;
     private static final int CONNECTIONS = 25;
@@ -73,8 +66,7 @@ public final class WarmUp {
         Path directory = null;
         try {
             LOG.info("warming up with a temporary store in directory '{}'", parent);
-            deleteLeftovers(parent);
-            directory = Files.createTempDirectory(parent, PREFIX);
+            directory = Files.createTempDirectory(parent, "caravan-warm-up");
             serve(directory.resolve("store"), transport);
         } catch (IOException | CaravanException problem) {
             LOG.info(
@@ -82,23 +74,7 @@ public final class WarmUp {
                     parent,
                     problem.toString());
         } finally {
-            if (directory != null) {
-                delete(directory);
-            }
-        }
-    }
-
-    /** Deletes the directories of servers that were killed during their warm-up. */
-    private static void deleteLeftovers(Path parent) throws IOException {
-        FileTime recent = FileTime.from(Instant.now().minus(LEFTOVER_AGE));
-        try (DirectoryStream<Path> directories = Files.newDirectoryStream(parent, PREFIX + "*")) {
-            for (Path directory : directories) {
-                if (Files.getLastModifiedTime(directory, LinkOption.NOFOLLOW_LINKS)
-                                .compareTo(recent)
-                        < 0) {
-                    delete(directory);
-                }
-            }
+            delete(directory);
         }
     }
 
@@ -175,7 +151,10 @@ public final class WarmUp {
         }
     }
 
-    private static void delete(Path directory) {
+    private static void delete(@Nullable Path directory) {
+        if (directory == null) {
+            return;
+        }
         try (Stream<Path> paths = Files.walk(directory)) {
             for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(path);

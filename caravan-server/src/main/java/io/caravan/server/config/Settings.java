@@ -12,7 +12,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
@@ -126,18 +125,27 @@ public final class Settings implements IDefaultValueProvider {
         return Collections.min(candidates, Comparator.comparingInt(candidate -> distance(word, candidate)));
     }
 
-    /** Returns the number of insertions, deletions, and substitutions of letters from one word to another. */
+    /**
+     * Returns the number of insertions, deletions, and substitutions of letters, and of swaps of neighboring letters,
+     * from one word to another.
+     */
     private static int distance(String from, String to) {
-        int[] row = IntStream.rangeClosed(0, to.length()).toArray();
-        for (int i = 1; i <= from.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j <= to.length(); j++) {
-                int substituted = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
-                diagonal = row[j];
-                row[j] = Math.min(substituted, 1 + Math.min(row[j - 1], diagonal));
+        int[][] edits = new int[from.length() + 1][to.length() + 1];
+        for (int i = 0; i <= from.length(); i++) {
+            for (int j = 0; j <= to.length(); j++) {
+                if (i == 0 || j == 0) {
+                    edits[i][j] = i + j;
+                    continue;
+                }
+                int substituted = edits[i - 1][j - 1] + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                edits[i][j] = Math.min(substituted, 1 + Math.min(edits[i - 1][j], edits[i][j - 1]));
+                boolean swapped = i > 1
+                        && j > 1
+                        && from.charAt(i - 1) == to.charAt(j - 2)
+                        && from.charAt(i - 2) == to.charAt(j - 1);
+                edits[i][j] = swapped ? Math.min(edits[i][j], 1 + edits[i - 2][j - 2]) : edits[i][j];
             }
         }
-        return row[to.length()];
+        return edits[from.length()][to.length()];
     }
 }

@@ -26,7 +26,6 @@ public record ImportStep(
     private static final String FIRST = "first";
     private static final String ID = "id";
     private static final String SEQUENCE = "sequence";
-    private static final String NEXT = "next";
 
     /** The existing document that an imported document may replace. */
     public enum Replaced {
@@ -40,37 +39,31 @@ public record ImportStep(
 
     public enum Kind {
         /** Imports a complete document in one step. */
-        WHOLE(NEXT, true, true, FIRST),
+        WHOLE(true, true, FIRST),
         /** Begins an import by creating an invisible document. */
-        BEGIN(ID, true, false, FIRST),
+        BEGIN(true, false, FIRST),
         /** Appends values to a document whose import has begun. */
-        ADD(NEXT, false, true, ID, SEQUENCE),
+        ADD(false, true, ID, SEQUENCE),
         /** Ends an import by making the document visible. */
-        END(NEXT, false, false, ID, SEQUENCE),
+        END(false, false, ID, SEQUENCE),
         /**
          * Updates an imported document after its source has changed, and trims the values before its new first
          * sequence. Uses only the portable attributes of the source and its origin.
          */
-        CONTINUE(NEXT, true, true, ID, SEQUENCE, FIRST),
+        CONTINUE(true, true, ID, SEQUENCE, FIRST),
         /** Deletes a document whose import has begun. */
-        ABORT("aborted", false, false, ID),
+        ABORT(false, false, ID),
         /** Deletes an imported document. */
-        DELETE("deleted", false, false, ID);
+        DELETE(false, false, ID);
 
-        private final String result;
         private final boolean takesAttributes;
         private final boolean takesValues;
         private final List<String> numbers;
 
-        Kind(String result, boolean takesAttributes, boolean takesValues, String... numbers) {
-            this.result = result;
+        Kind(boolean takesAttributes, boolean takesValues, String... numbers) {
             this.takesAttributes = takesAttributes;
             this.takesValues = takesValues;
             this.numbers = List.of(numbers);
-        }
-
-        public String result() {
-            return result;
         }
 
         public boolean takesAttributes() {
@@ -124,7 +117,7 @@ public record ImportStep(
                 EditedDocument imported = imported(document);
                 yield imported.is(number(ID)) && imported.attributes().importing() && imported.abortRestoring();
             }
-            case DELETE -> document.is(number(ID)) && document.delete();
+            case DELETE -> document.info() != null && document.is(number(ID)) && document.delete();
         };
     }
 

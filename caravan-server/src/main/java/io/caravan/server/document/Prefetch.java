@@ -42,7 +42,11 @@ public final class Prefetch {
     private long shortJsonBytes;
 
     /** A range of a document's values. */
-    private record Range(DocumentName name, long documentId, SequenceRange sequences) {}
+    private record Range(DocumentName name, long documentId, SequenceRange sequences) {
+        boolean follows(Range before) {
+            return documentId == before.documentId && sequences.from() == before.sequences.to();
+        }
+    }
 
     /** Thrown when a write needs more data than its {@link Prefetch} contains. Nothing has changed. */
     public static final class UnpreparedException extends RuntimeException {
@@ -175,7 +179,15 @@ public final class Prefetch {
         // Copies that the last attempt has not requested are of values that have been trimmed.
         copies.keySet().retainAll(requested);
         copiedBytes = copies.values().stream().mapToLong(Prefetch::bytes).sum();
-        requested.stream().filter(range -> !copies.containsKey(range)).toList().forEach(range -> copy(range, reads));
+        List<Range> missing =
+                requested.stream().filter(range -> !copies.containsKey(range)).toList();
+        int from = 0;
+        for (int to = 1; to <= missing.size(); to++) {
+            if (to == missing.size() || !missing.get(to).follows(missing.get(to - 1))) {
+                copy(missing.subList(from, to), reads);
+                from = to;
+            }
+        }
         unchecked.forEach((values, name) -> checked.put(values, problem(name, values)));
         unchecked.clear();
     }
@@ -186,14 +198,17 @@ public final class Prefetch {
                 .sum();
     }
 
-    /** Copies a range, or as much of it as the document has. */
-    private void copy(Range range, DocumentReads reads) {
+    /** Copies adjoining ranges in one read, or as many of them as the document has. */
+    private void copy(List<Range> adjoining, DocumentReads reads) {
         Copier copier = new Copier();
-        SequenceRange wanted = range.sequences();
+        Range first = adjoining.get(0);
+        SequenceRange wanted = new SequenceRange(
+                first.sequences().from(),
+                adjoining.get(adjoining.size() - 1).sequences().to());
         try {
             reads.readLocal(
-                    range.name(),
-                    info -> info.id() == range.documentId() && info.firstSequence() <= wanted.from()
+                    first.name(),
+                    info -> info.id() == first.documentId() && info.firstSequence() <= wanted.from()
                             ? new SequenceRange(wanted.from(), Math.min(wanted.to(), info.nextSequence()))
                             : SequenceRange.EMPTY,
                     copier);
@@ -201,9 +216,16 @@ public final class Prefetch {
             // The next attempt finds this change itself, and reports it in the words of its write.
             return;
         }
-        if (copier.values.size() == wanted.count()) {
-            copiedBytes += copier.bytes;
-            copies.put(range, copier.values);
+        int from = 0;
+        for (Range range : adjoining) {
+            int to = from + (int) range.sequences().count();
+            if (to > copier.values.size()) {
+                return;
+            }
+            List<byte[]> values = List.copyOf(copier.values.subList(from, to));
+            copiedBytes += bytes(values);
+            copies.put(range, values);
+            from = to;
         }
     }
 

@@ -95,6 +95,7 @@ class MainTest {
     @CsvSource(delimiter = '|', textBlock = """
         srve                      | did you mean 'serve'?
         apend                     | did you mean 'append'?
+        gte                       | did you mean 'get'?
         cluster stauts            | did you mean 'status'?
         space sett                | did you mean 'set'?
         serve --rsp 127.0.0.1:1   | did you mean '--resp'?

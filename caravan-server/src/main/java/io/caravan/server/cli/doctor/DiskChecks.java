@@ -44,8 +44,12 @@ public final class DiskChecks {
     private static final String OPTIONS = "mount options";
     private static final String CACHE = "write cache";
     /** Mount options that may be shown. Other options may contain user names, passwords, and addresses. */
-    private static final Pattern SHOWN = Pattern.compile("[a-z_]{1,24}|attr2|inode(32|64)|(barrier|data|commit|discard"
-            + "|errors|logbufs|logbsize|compress|vers|rsize|wsize|local_lock|cache)=[a-z0-9:._-]{1,24}");
+    private static final Pattern SHOWN =
+            Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
+                    + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
+                    + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
+                    + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
+                    + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
 
     private final Path root;
     private final Path directory;

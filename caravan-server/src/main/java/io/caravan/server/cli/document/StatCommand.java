@@ -1,5 +1,6 @@
 package io.caravan.server.cli.document;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
@@ -9,6 +10,7 @@ import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -48,8 +50,9 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
 
     private void printServer(ServerConnection server, Output output) throws IOException {
         String status = server.text("INFO");
-        output.print(
-                status.replaceAll("(?m)^(\\w+):", "$1: ").replace("\r\n", "\n").strip(),
-                ServerInfo.parse(status).fields());
+        String text = status.lines()
+                .map(line -> DocumentName.printable(line.replaceFirst("^(\\w+):", "$1: ")))
+                .collect(Collectors.joining("\n"));
+        output.print(text.strip(), ServerInfo.parse(status).fields());
     }
 }

@@ -189,13 +189,17 @@ public final class ServeCommand extends SettingsCommand {
         processOptions.stopTimeout();
         storeOptions.backupDirectory();
         Authenticator authenticator = securityOptions.authenticator(settings.environment());
+        FileWatch.start(authenticator);
         listenOptions.checkReach("--resp", resp, authenticator.required());
         listenOptions.checkReach("--http", http, authenticator.required());
         Tls tls = securityOptions.tls();
+        if (tls != null) {
+            FileWatch.start(tls);
+        }
         NetworkConfig network = listenOptions.network(
                 withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()), tls);
         requireFree(resp, http, cluster);
-        ServerConfig config = new ServerConfig(
+        return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())
                         .withHeartbeat(limitOptions.heartbeat())),
@@ -206,11 +210,6 @@ public final class ServeCommand extends SettingsCommand {
                 listenOptions.readers(),
                 archiveOptions.config(storeOptions.data(), cluster),
                 archiveOptions.restore(store));
-        FileWatch.start(authenticator);
-        if (tls != null) {
-            FileWatch.start(tls);
-        }
-        return config;
     }
 
     private static void requireFree(InetSocketAddress resp, InetSocketAddress http, @Nullable Cluster cluster)

@@ -63,7 +63,11 @@ public final class LogCommand extends StoreCommand implements ReadOnly {
         }
         try (LogReader reader = LogReader.open(directory, from);
                 Progress progress = follow ? Progress.silent() : showProgress(() -> printer.lines() + " records")) {
-            runUntilSignal(stopped::countDown, () -> print(reader, printer, output));
+            if (follow) {
+                runUntilSignal(stopped::countDown, () -> print(reader, printer, output));
+            } else {
+                print(reader, printer, output);
+            }
         }
     }
 

@@ -66,8 +66,10 @@ public final class RepairCommand extends StoreCommand {
                         + (needless
                                 ? " can be opened as it is; nothing was changed"
                                 : ": the log " + (keep == null ? "would be" : "was") + " cut off at LSN "
-                                        + report.cutLsn() + "; files that " + (keep == null ? "would be" : "were")
-                                        + " changed or removed:"),
+                                        + report.cutLsn()
+                                        + (keep == null
+                                                ? "; files that would be changed or removed:"
+                                                : "; copies of the changed files:")),
                 Output.fields("cutLsn", needless ? null : report.cutLsn()));
         report.keptFiles().forEach(file -> printAnyway(output, file, Map.of("file", file)));
         output.flush();

@@ -56,7 +56,7 @@ final class StoreReport {
             try {
                 BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
                 files.add(described(path, attributes));
-                bytes += attributes.size();
+                bytes += FileNames.isOurs(path.getFileName().toString()) ? attributes.size() : 0;
             } catch (NoSuchFileException gone) {
                 // A file, such as a recycled log segment, may be deleted at any time.
             }

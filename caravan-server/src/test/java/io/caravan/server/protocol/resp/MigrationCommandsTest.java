@@ -154,7 +154,9 @@ class MigrationCommandsTest extends RespTestBase {
         fails("CHANGED", "CARAVAN.MOVE", "k", "REDIRECT", "5");
         client.call("CARAVAN.MOVE", "k", "FENCE", "6", "other:6380 http://other:4437");
         replies("$other:6380 http://other:4437", "CARAVAN.MOVE", "k", "REDIRECT", "6");
-        for (String any : new String[] {"LRANGE k 0 -1", "RPUSH k a", "EXISTS k", "CARAVAN.READ k FROM 0", "LLEN k"}) {
+        for (String any : new String[] {
+            "LRANGE k 0 -1", "RPUSH k a", "EXISTS k", "CARAVAN.READ k FROM 0", "LLEN k", "CARAVAN.IMPORT k DELETE 9"
+        }) {
             fails("RELOCATED other:6380 document 'k' has been moved to other:6380", any.split(" "));
         }
         replies("[$0, []]", "SCAN", "0");
