@@ -12,6 +12,7 @@ import java.net.HttpURLConnection;
 import java.net.Proxy;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Objects;
 import javax.net.ssl.HttpsURLConnection;
@@ -113,6 +114,8 @@ public final class HttpLink {
                     "TLS with " + base + " failed: " + unfit.getMessage()
                             + "; does the server speak TLS there, and is the authority of its certificate trusted?",
                     unfit);
+        } catch (UnknownHostException unknown) {
+            throw new IOException("the host of " + base + " is not known", unknown);
         } catch (IOException lost) {
             throw new IOException("the connection to " + base + " was lost: " + lost.getMessage(), lost);
         }

@@ -14,11 +14,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes requests, and reads RESP 2 and RESP 3. Every length is checked before memory is allocated, because the input
- * may be hostile. Only the value that is being read is in memory. Not thread-safe.
+ * Writes requests, and reads RESP 2 and RESP 3. Lengths, and the number of elements and bytes of a value, are
+ * limited before memory is allocated, because the input may be hostile. Only the value that is being read is in memory. Not thread-safe.
  */
 public final class Resp {
     /** The beginning of the message of a {@link ProtocolException} for input that is not RESP. */
@@ -26,18 +27,33 @@ public final class Resp {
 
     private static final int MAX_LINE_BYTES = 64 * 1024;
     /** The maximum length of a byte string, larger than any value or report that a server sends. */
-    private static final int MAX_BULK_BYTES = 64 * 1024 * 1024;
+    public static final int MAX_BULK_BYTES = 64 * 1024 * 1024;
 
     private static final int MAX_DEPTH = 16;
     private static final byte[] LINE_END = {'\r', '\n'};
+    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]{1,18}");
 
     private final InputStream in;
     private final Function<String, RuntimeException> rejection;
+    private final int maxElements;
+    private final long maxBytes;
+    /** The number of elements, and of bytes, that the rest of the current value may have. */
+    private int elementsLeft;
 
-    /** Creates a reader; {@code rejection} converts the text of an error to an exception. */
-    public Resp(InputStream in, Function<String, RuntimeException> rejection) {
+    private long bytesLeft;
+
+    /**
+     * Creates a reader.
+     *
+     * @param rejection converts the text of an error to an exception
+     * @param maxElements maximum number of elements of a value, with those of collections in it
+     * @param maxBytes maximum total length of the strings of a value
+     */
+    public Resp(InputStream in, Function<String, RuntimeException> rejection, int maxElements, long maxBytes) {
         this.in = in;
         this.rejection = rejection;
+        this.maxElements = maxElements;
+        this.maxBytes = maxBytes;
     }
 
     /**
@@ -80,12 +96,15 @@ public final class Resp {
      */
     @Nullable
     public Object value() throws IOException {
+        elementsLeft = maxElements;
+        bytesLeft = maxBytes;
         return value(0);
     }
 
     private @Nullable Object value(int depth) throws IOException {
         char type = (char) next();
         String line = line();
+        spend(line.length());
         return switch (type) {
             case '+' -> line.getBytes(UTF_8);
             case '-' -> rejection.apply(line);
@@ -100,6 +119,13 @@ public final class Resp {
         };
     }
 
+    private void spend(long bytes) throws ProtocolException {
+        bytesLeft -= bytes;
+        if (bytesLeft < 0) {
+            throw new ProtocolException("a value has more than " + maxBytes + " bytes");
+        }
+    }
+
     private byte @Nullable [] bytes(long length) throws IOException {
         if (length < 0) {
             return null;
@@ -107,6 +133,7 @@ public final class Resp {
         if (length > MAX_BULK_BYTES) {
             throw new ProtocolException("a string of " + length + " bytes exceeds the maximum of " + MAX_BULK_BYTES);
         }
+        spend(length);
         byte[] bytes = exactly((int) length);
         lineEnd();
         return bytes;
@@ -129,6 +156,9 @@ public final class Resp {
         List<@Nullable Object> list = new ArrayList<>();
         RuntimeException problem = null;
         for (long i = 0; i < count; i++) {
+            if (--elementsLeft < 0) {
+                throw new ProtocolException("a value has more than " + maxElements + " elements");
+            }
             Object element = value(depth + 1);
             if (problem == null && element instanceof RuntimeException rejected) {
                 problem = rejected;
@@ -188,7 +218,7 @@ public final class Resp {
     }
 
     static long number(String line) throws IOException {
-        if (!line.matches("[+-]?[0-9]{1,18}")) {
+        if (!NUMBER.matcher(line).matches()) {
             throw new ProtocolException("'" + line + "' is not a number");
         }
         return Long.parseLong(line);

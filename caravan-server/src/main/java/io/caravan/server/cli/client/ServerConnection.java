@@ -29,6 +29,10 @@ public final class ServerConnection implements AutoCloseable {
     private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private static final int BUFFER_BYTES = 64 * 1024;
+    /** The maximum number of elements of a reply, far more than that of any page. */
+    private static final int MAX_REPLY_ELEMENTS = 1 << 22;
+
+    private static final long MAX_REPLY_BYTES = 1L << 30;
     /** The maximum number of bytes that are kept if a byte string exceeds the requested length. */
     private static final int KEPT_BYTES = 64;
 
@@ -67,7 +71,11 @@ public final class ServerConnection implements AutoCloseable {
         this.server = server;
         this.raw = raw;
         this.socket = server.secured(raw);
-        this.in = new Resp(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES), server::rejected);
+        this.in = new Resp(
+                new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES),
+                server::rejected,
+                MAX_REPLY_ELEMENTS,
+                MAX_REPLY_BYTES);
         this.out = new BufferedOutputStream(socket.getOutputStream(), BUFFER_BYTES);
     }
 

@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
                     + " attributes, and reads each back to compare it. Each is copied as it was at one moment, and becomes"
                     + " visible when it is complete. The servers do not connect to each other.",
             "If the name of a document is taken there by another one, it is rejected and reported; all others are copied."
-                    + " After an interruption, run the command again: identical documents are not copied again."
+                    + " After an interruption, run the command again: identical documents are not copied again,"
+                    + " except with --existing replace."
         },
         footer = {
             "  caravan copy letters/1 --to other.example:6380",

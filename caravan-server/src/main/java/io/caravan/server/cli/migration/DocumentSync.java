@@ -258,6 +258,8 @@ final class DocumentSync {
                     addCopy(name, now, document.there());
                     count(document.sum());
                 }
+                // Another command has copied the document in the meantime.
+                case ALREADY -> addCopy(name, now, document.there());
                 case EXPIRED -> {
                     if (before != null) {
                         // The replacement was skipped, so the earlier copy stays.

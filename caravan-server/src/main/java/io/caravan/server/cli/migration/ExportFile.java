@@ -42,9 +42,9 @@ final class ExportFile implements AutoCloseable {
         if (Files.exists(file)) {
             throw exists();
         }
-        channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         // The file is also deleted if the user interrupts the command.
         partial.toFile().deleteOnExit();
+        channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         out = compressed(Channels.newOutputStream(channel));
     }
 

@@ -27,6 +27,10 @@ import org.jspecify.annotations.Nullable;
 final class ExportReader {
     /** The number of words of a document before its attributes. */
     private static final int DOCUMENT_WORDS = 4;
+    /** The maximum number of words in a record, more than those of a document with all attributes. */
+    private static final int MAX_WORDS = 64;
+
+    private static final long MAX_RECORD_BYTES = Resp.MAX_BULK_BYTES + (1 << 20);
 
     /** The beginning of the first record, up to the version. */
     private static final byte[] HEADER = ("*2\r\n$14\r\n" + ExportWriter.FORMAT + "\r\n").getBytes(US_ASCII);
@@ -35,7 +39,7 @@ final class ExportReader {
     private final Resp records;
     private final Progress progress;
     /** The checksum of everything before the record that was read last. */
-    private String crcBefore = "";
+    private long crcBefore;
 
     /** Counts the bytes that were read, and computes their checksum. */
     private static final class CheckedInput extends FilterInputStream {
@@ -75,7 +79,7 @@ final class ExportReader {
         } catch (IOException cut) {
             throw new IOException("the export is damaged or cut off at its beginning", cut);
         }
-        this.records = new Resp(this.in, IllegalStateException::new);
+        this.records = new Resp(this.in, IllegalStateException::new, MAX_WORDS, MAX_RECORD_BYTES);
     }
 
     /**
@@ -148,7 +152,7 @@ final class ExportReader {
     }
 
     private List<?> next() throws IOException {
-        crcBefore = ExportWriter.hex(in.crc);
+        crcBefore = in.crc.getValue();
         if (read(this::value) instanceof List<?> record) {
             return record;
         }
@@ -172,7 +176,7 @@ final class ExportReader {
     }
 
     private void requireIntact(List<?> end) throws IOException {
-        require(text(end, 1).equals(crcBefore), "has another checksum: the export was altered");
+        require(text(end, 1).equals(ExportWriter.hex(crcBefore)), "has another checksum: the export was altered");
     }
 
     private void require(boolean holds, String otherwise) throws IOException {

@@ -38,8 +38,8 @@ final class ExportWriter implements DocumentReceiver {
     }
 
     /** Formats a checksum in eight hexadecimal digits. */
-    static String hex(Checksum crc) {
-        return String.format(Locale.ROOT, "%08x", crc.getValue());
+    static String hex(long crc) {
+        return String.format(Locale.ROOT, "%08x", crc);
     }
 
     @Override
@@ -59,7 +59,7 @@ final class ExportWriter implements DocumentReceiver {
     @Override
     public void end() throws IOException {
         totals.add(sum);
-        write(DOCUMENT_END, hex(crc));
+        write(DOCUMENT_END, hex(crc.getValue()));
     }
 
     @Override
@@ -73,7 +73,7 @@ final class ExportWriter implements DocumentReceiver {
 
     /** Writes the last record, and flushes the output. An export without this record counts as truncated. */
     void finish() throws IOException {
-        write(END, hex(crc));
+        write(END, hex(crc.getValue()));
         out.flush();
     }
 }

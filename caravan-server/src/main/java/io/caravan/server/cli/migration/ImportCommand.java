@@ -26,7 +26,8 @@ import picocli.CommandLine.Parameters;
             "Imports the documents of a file that 'caravan export' has written into a server, with their sequences and"
                     + " attributes, and reads each back to compare it. A document becomes visible when it is complete.",
             "If the name of a document is taken by another one, it is rejected and reported; all others are imported."
-                    + " After an interruption, run the command again: identical documents are not imported again.",
+                    + " After an interruption, run the command again: identical documents are not imported again,"
+                    + " except with --existing replace.",
             "With --from redis://, imports the lists of a running Redis server instead. The command then reads all"
                     + " lists again, compares them with the imported documents, and imports those that have changed"
                     + " again, until every list is identical to its document.",
