@@ -287,7 +287,7 @@ class PruneTest {
         assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).hasSize(1);
     }
 
-    /** A snapshot that a former owner has put, and may still commit, must look fresh whatever else is in the bucket. */
+    /** A former owner may still commit a snapshot that it has put, so the snapshot must look fresh to pruning. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void keepsFreshSnapshotOfFormerOwner(boolean besideOtherObjects) {
