@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 public final class ConnectionMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionMemory.class);
     private static final LogRateLimiter LINES = new LogRateLimiter();
-    /** The number of bytes that a client must send within {@link NetworkLimits#fullIdleTimeout} to count as active. */
+    /** The number of bytes that a client must send within {@link MemoryBudget#fullIdleTimeout} to count as active. */
     private static final int PROGRESS_BYTES = 8 * 1024;
     /**
      * The number of held reply bytes below which a connection may create small replies even when there is no space, so
@@ -138,7 +138,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
             onlyUnfinished = false;
             clientsTurn = false;
             addRequests(came);
-            if (!budget.hasRoom(requestBytes) || requestBytes >= budget.limits.connectionInFlightBytes()) {
+            if (!budget.hasRoom(requestBytes) || requestBytes >= budget.connectionLimitBytes) {
                 // Otherwise the socket would be read several times before the protocol calls mayRead.
                 paused = true;
                 channel.config().setAutoRead(false);
@@ -220,7 +220,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /** Whether another request may be decoded while earlier ones have no replies yet. */
     public boolean mayDecode() {
-        return closed || decodedBytes < budget.limits.connectionInFlightBytes() && budget.admits(this, begun());
+        return closed || decodedBytes < budget.connectionLimitBytes && budget.admits(this, begun());
     }
 
     /** Records that a request has arrived completely. */
@@ -266,7 +266,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
     public boolean mayRead() {
         boolean begun = begun();
         boolean wasPaused = paused;
-        boolean over = !onlyUnfinished && requestBytes >= budget.limits.connectionInFlightBytes();
+        boolean over = !onlyUnfinished && requestBytes >= budget.connectionLimitBytes;
         paused = !closed && (over || !budget.admits(this, begun));
         if (progressed || wasPaused && !paused) {
             progress();
@@ -382,10 +382,10 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
 
     /**
      * Whether a request whose client chooses the waiting time has been waiting for at least {@link
-     * NetworkLimits#fullIdleTimeout}.
+     * MemoryBudget#fullIdleTimeout}.
      */
     private boolean waitsLong() {
-        return waitingNanos.getAsLong() >= budget.limits.fullIdleTimeout().toNanos();
+        return waitingNanos.getAsLong() >= budget.fullIdleTimeout.toNanos();
     }
 
     /** Whether the connection holds replies, and the client has received none of their bytes since the given time. */
@@ -414,7 +414,7 @@ public final class ConnectionMemory extends ChannelDuplexHandler {
                     channel.remoteAddress(),
                     requestBytes,
                     PROGRESS_BYTES,
-                    budget.limits.fullIdleTimeout(),
+                    budget.fullIdleTimeout,
                     left);
         }
         channel.eventLoop().execute(() -> {

@@ -50,13 +50,21 @@ final class MemoryBudget {
      * limit is small.
      */
     private static final int LITTLE_BYTES = 16 * 1024;
+    /** The ratio of the request timeout to {@link #fullIdleTimeout}. */
+    private static final int FULL_IDLE_PART = 15;
     /** The ratio of the reply limit to the wait limit. */
     private static final int WAITS_PART = 4;
 
     private static final int CONNECTION_PART = 4;
     private static final int ADDRESS_PART = 2;
 
-    final NetworkLimits limits;
+    /** The maximum memory of the requests of one connection; see {@link NetworkLimits#connectionInFlightBytes}. */
+    final long connectionLimitBytes;
+    /** The maximum idle time of a client while the requests of all connections are at their limit. */
+    final Duration fullIdleTimeout;
+
+    private final long requestLimitBytes;
+    private final long replyLimitBytes;
     private final long limitForLittleBytes;
     private final long limitForMuchBytes;
     private final long littleBytes;
@@ -88,13 +96,15 @@ final class MemoryBudget {
 
     /** Creates an empty budget; {@code timer} runs the checks for clients that make no progress. */
     MemoryBudget(NetworkLimits limits, EventExecutor timer) {
-        this.limits = limits;
-        long requests = limits.totalInFlightBytes();
-        this.limitForLittleBytes = requests - requests / 8;
-        this.limitForMuchBytes = requests - requests / 4;
-        this.littleBytes = Math.min(LITTLE_BYTES, requests / 64);
-        this.repliesFreeBytes = limits.totalReplyBytes() - limits.totalReplyBytes() / 8;
-        this.waitLimitBytes = limits.totalReplyBytes() / WAITS_PART;
+        this.connectionLimitBytes = limits.connectionInFlightBytes();
+        this.fullIdleTimeout = limits.requestTimeout().dividedBy(FULL_IDLE_PART);
+        this.requestLimitBytes = limits.totalInFlightBytes();
+        this.replyLimitBytes = limits.totalReplyBytes();
+        this.limitForLittleBytes = requestLimitBytes - requestLimitBytes / 8;
+        this.limitForMuchBytes = requestLimitBytes - requestLimitBytes / 4;
+        this.littleBytes = Math.min(LITTLE_BYTES, requestLimitBytes / 64);
+        this.repliesFreeBytes = replyLimitBytes - replyLimitBytes / 8;
+        this.waitLimitBytes = replyLimitBytes / WAITS_PART;
         this.timer = timer;
     }
 
@@ -120,7 +130,7 @@ final class MemoryBudget {
             watch();
         } else if (crosses(limitForMuchBytes, held, bytes)
                 || crosses(limitForLittleBytes, held, bytes)
-                || crosses(limits.totalInFlightBytes(), held, bytes)) {
+                || crosses(requestLimitBytes, held, bytes)) {
             wake(readers.keySet());
         }
     }
@@ -143,7 +153,7 @@ final class MemoryBudget {
     boolean hasRoom(long connectionBytes) {
         long limit = limitForMuchBytes;
         if (connectionBytes == 0) {
-            limit = limits.totalInFlightBytes();
+            limit = requestLimitBytes;
         } else if (connectionBytes <= littleBytes) {
             limit = limitForLittleBytes;
         }
@@ -199,7 +209,7 @@ final class MemoryBudget {
     /** Counts bytes of replies. A negative number releases bytes, and wakes the connections that wait for space. */
     void addReplies(long bytes) {
         long held = replyBytes.addAndGet(bytes);
-        if (spent ? held <= repliesFreeBytes : held >= limits.totalReplyBytes()) {
+        if (spent ? held <= repliesFreeBytes : held >= replyLimitBytes) {
             updateSpent();
         }
     }
@@ -207,7 +217,7 @@ final class MemoryBudget {
     private void updateSpent() {
         boolean freed;
         synchronized (this) {
-            if (replyBytes.get() >= limits.totalReplyBytes()) {
+            if (replyBytes.get() >= replyLimitBytes) {
                 spent = true;
                 watch();
             }
@@ -260,7 +270,7 @@ final class MemoryBudget {
 
     private void watch() {
         if (watching.compareAndSet(false, true)) {
-            long nanos = Math.min(limits.fullIdleTimeout().toNanos(), FULL_STALL_TIMEOUT.toNanos());
+            long nanos = Math.min(fullIdleTimeout.toNanos(), FULL_STALL_TIMEOUT.toNanos());
             timer.schedule(this::closeInactive, nanos, TimeUnit.NANOSECONDS);
         }
     }
@@ -272,7 +282,7 @@ final class MemoryBudget {
         long requests = requestBytes.get();
         if (requests >= limitForMuchBytes) {
             watch();
-            long before = now - limits.fullIdleTimeout().toNanos();
+            long before = now - fullIdleTimeout.toNanos();
             closeGreatest(
                     requests - (limitForMuchBytes - limitForMuchBytes / 8),
                     connection -> connection.idleSince(before, littleBytes),

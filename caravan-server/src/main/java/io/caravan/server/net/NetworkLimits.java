@@ -31,8 +31,6 @@ public record NetworkLimits(
         @Nullable Duration idleTimeout) {
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
-    /** The ratio of the request timeout to {@link #fullIdleTimeout}. */
-    private static final int FULL_IDLE_PART = 15;
 
     /**
      * Returns the default limits. One address may open half of the connections. Requests and replies may each take a
@@ -49,11 +47,6 @@ public record NetworkLimits(
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(30),
                 null);
-    }
-
-    /** Returns the maximum idle time of a client while the requests of all connections together are at their limit. */
-    Duration fullIdleTimeout() {
-        return requestTimeout.dividedBy(FULL_IDLE_PART);
     }
 
     /** Returns the default limit per address: half of {@code maxConnections}, but at least one. */
