@@ -7,6 +7,7 @@ import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Authenticator;
+import io.micrometer.core.instrument.Clock;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
@@ -19,6 +20,7 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -29,6 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -51,12 +54,43 @@ public final class ServerMetrics implements AutoCloseable {
         Duration.ofSeconds(10)
     };
 
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private static final Duration TICK = Duration.ofSeconds(1);
+
+    private final CoarseClock clock;
+    private final PrometheusMeterRegistry registry;
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
     /** Actions that register gauges again before each scrape, because their tags can change. */
     private final List<Runnable> changing = new CopyOnWriteArrayList<>();
 
     private final Map<String, Supplier<Number>> connections = new ConcurrentHashMap<>();
+
+    /**
+     * A clock for the windows in which the longest recent request is found. Each record reads this clock twice, so it
+     * returns the time of the last tick, which is at most {@link #TICK} old, instead of asking the operating system.
+     */
+    private static final class CoarseClock implements Clock {
+        private final LongSupplier wallMillis;
+        private volatile long lastMillis;
+
+        CoarseClock(LongSupplier wallMillis) {
+            this.wallMillis = wallMillis;
+            tick();
+        }
+
+        void tick() {
+            lastMillis = wallMillis.getAsLong();
+        }
+
+        @Override
+        public long wallTime() {
+            return lastMillis;
+        }
+
+        @Override
+        public long monotonicTime() {
+            return System.nanoTime();
+        }
+    }
 
     /** The outcome of a request. */
     public enum RequestOutcome {
@@ -103,6 +137,12 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** Creates metrics that include those of the JVM. */
     public ServerMetrics() {
+        this(System::currentTimeMillis);
+    }
+
+    ServerMetrics(LongSupplier wallMillis) {
+        clock = new CoarseClock(wallMillis);
+        registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, new PrometheusRegistry(), clock);
         garbageCollection.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
         new JvmThreadMetrics().bindTo(registry);
@@ -120,8 +160,9 @@ public final class ServerMetrics implements AutoCloseable {
         register(Statistics.SPACES, documents::spaces);
     }
 
-    /** Registers the metrics of client connections and authentication. */
+    /** Registers the metrics of client connections and authentication. The network keeps the time of all metrics. */
     public void register(Network network, Authenticator authenticator) {
+        network.repeat(TICK, clock::tick);
         register(Statistics.NETWORK, () -> network);
         register(Statistics.AUTHENTICATION, () -> authenticator);
     }
@@ -209,6 +250,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     /** Returns all metrics as text. */
     public synchronized String scrape() {
+        clock.tick();
         changing.forEach(Runnable::run);
         return registry.scrape();
     }

@@ -211,6 +211,11 @@ public final class Network implements AutoCloseable {
         }
     }
 
+    /** Runs a task, which must not block, on an event loop after each period until the network closes. */
+    public void repeat(Duration period, Runnable task) {
+        loops.next().scheduleWithFixedDelay(task, period.toNanos(), period.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
     public ChannelGroup connections() {
         return connections;
     }
