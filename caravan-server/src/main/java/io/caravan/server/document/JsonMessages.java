@@ -1,7 +1,5 @@
 package io.caravan.server.document;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -79,8 +77,7 @@ public final class JsonMessages {
             finishValue(parser);
             checkEnd(name, parser);
             if (action != null) {
-                // Around valid JSON, all white space is that of JSON.
-                action.accept(new String(body, ISO_8859_1).strip().getBytes(ISO_8859_1));
+                action.accept(stripped(body));
             }
         } catch (StreamConstraintsException tooDeep) {
             throw new DocumentException(
@@ -95,6 +92,19 @@ public final class JsonMessages {
         int from = (int) parser.currentTokenLocation().getByteOffset();
         finishValue(parser);
         return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
+    }
+
+    /** Returns a valid body without the white space around its value, or the body itself if there is none. */
+    private static byte[] stripped(byte[] body) {
+        int from = 0;
+        int to = body.length;
+        while (Character.isWhitespace(body[from])) {
+            from++;
+        }
+        while (Character.isWhitespace(body[to - 1])) {
+            to--;
+        }
+        return to - from == body.length ? body : Arrays.copyOfRange(body, from, to);
     }
 
     private static void finishValue(JsonParser parser) throws IOException {

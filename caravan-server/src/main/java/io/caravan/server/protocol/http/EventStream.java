@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.http;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
@@ -9,14 +7,12 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.FatalErrors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufUtil;
+import io.netty.util.ByteProcessor;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,8 +32,6 @@ final class EventStream extends LiveRead {
     private static final byte[] CONTROL_EVENT = ascii("event: control\n");
     private static final byte[] FIELD = ascii("data:");
     private static final byte[] END = ascii("\n\n");
-
-    private static final Pattern LINE_END = Pattern.compile("\r\n|[\r\n]");
 
     private final ReadRequest request;
     /** Whether the last values are held back until a character is complete. */
@@ -165,30 +159,36 @@ final class EventStream extends LiveRead {
             putLines(out, values);
         } else {
             out.writeBytes(FIELD);
-            out.writeBytes(Base64.getEncoder().encode(ByteBufUtil.getBytes(values)));
+            out.writeBytes(Base64.getEncoder().encode(values.nioBuffer()));
             out.writeByte('\n');
         }
         out.writeByte('\n');
     }
 
     private static void putLines(ByteBuf out, ByteBuf values) {
-        Matcher lineEnd = LINE_END.matcher(values.toString(ISO_8859_1));
-        int from = 0;
-        while (lineEnd.find()) {
-            putField(out, values, from, lineEnd.start());
-            from = lineEnd.end();
+        int end = values.writerIndex();
+        int from = values.readerIndex();
+        for (int to = lineEnd(values, from); to < end; to = lineEnd(values, from)) {
+            putField(out, values, from, to);
+            boolean both = values.getByte(to) == '\r' && to + 1 < end && values.getByte(to + 1) == '\n';
+            from = to + (both ? 2 : 1);
         }
-        putField(out, values, from, values.readableBytes());
+        putField(out, values, from, end);
+    }
+
+    private static int lineEnd(ByteBuf values, int from) {
+        int end = values.writerIndex();
+        int found = values.forEachByte(from, end - from, ByteProcessor.FIND_CRLF);
+        return found < 0 ? end : found;
     }
 
     /** Adds a data line. Clients remove a space after the colon, so a line that starts with one gets another space. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
-        int start = values.readerIndex() + from;
         out.writeBytes(FIELD);
-        if (to > from && values.getByte(start) == ' ') {
+        if (to > from && values.getByte(from) == ' ') {
             out.writeByte(' ');
         }
-        out.writeBytes(values, start, to - from);
+        out.writeBytes(values, from, to - from);
         out.writeByte('\n');
     }
 
