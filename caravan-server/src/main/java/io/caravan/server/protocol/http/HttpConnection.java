@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -20,6 +21,7 @@ import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
@@ -135,7 +137,7 @@ final class HttpConnection extends Connection {
 
     private void begin(HttpRequest head) {
         try {
-            incoming = protocol.admit(head, this);
+            incoming = admit(head);
             memory.hold(decoder.headBytes);
             if (incoming.request.expectsContinue()) {
                 incoming.sendContinue();
@@ -146,12 +148,40 @@ final class HttpConnection extends Connection {
     }
 
     /**
+     * Finds the route of a request and checks that the client may use it. A rejected request without a body gets a
+     * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
+     * is rejected and the connection must end.
+     */
+    private HttpExchange admit(HttpRequest head) {
+        Request request = Request.of(head);
+        Route route = Routes.PREFLIGHT;
+        Principal principal = Principal.ANYONE;
+        try {
+            protocol.origins.check(head.method(), head.headers());
+            if (!head.method().equals(HttpMethod.OPTIONS)) {
+                route = Routes.find(protocol.routes, head.method(), request.path);
+                principal = authorize(route, request);
+                request.checkContentEncoding();
+                request.checkConditions(route.aboutDocument());
+            }
+        } catch (Problem rejected) {
+            if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
+                throw rejected;
+            }
+            route = Route.rejecting(head.method(), rejected);
+            principal = Principal.ANYONE;
+        }
+        request.expectBody(protocol.maxBodyBytes, route.takesBody());
+        return new HttpExchange(this, request, route, principal);
+    }
+
+    /**
      * Returns the principal of the client if the client may use the route. Routes that require no permission are open
      * to all clients, but may return more data to clients with a token. Throws {@link Problem} if the client has no
      * valid token or lacks the permission.
      */
-    Principal authorize(Route route, Request asked) {
-        if (!protocol.authenticator.required()) {
+    private Principal authorize(Route route, Request asked) {
+        if (!protocol.authenticated) {
             return Principal.ANYONE;
         }
         Principal principal = principal(asked.headers.get(HttpHeaderNames.AUTHORIZATION));

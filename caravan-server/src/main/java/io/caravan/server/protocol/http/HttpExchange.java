@@ -8,6 +8,7 @@ import io.caravan.server.document.Outcome;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WaitingTasks;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -74,7 +75,9 @@ final class HttpExchange {
     private long startedNanos;
     private boolean keepAlive;
     private final List<Runnable> endActions = new ArrayList<>(0);
-    private final WaitingTasks waiting = new WaitingTasks();
+    /** The work that waits for a shared resource; null if there was none yet. Guarded by this. */
+    private @Nullable WaitingTasks waiting;
+
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
     private boolean draining;
@@ -353,7 +356,13 @@ final class HttpExchange {
      * Wraps work that waits for a shared resource, such as a reading thread or space in the store. The wrapper runs the
      * work at most once, and drops the work when the exchange ends. Callable on any thread.
      */
-    Runnable untilEnd(Runnable work) {
+    synchronized Runnable untilEnd(Runnable work) {
+        if (waiting == null) {
+            waiting = new WaitingTasks();
+        }
+        if (over) {
+            waiting.close();
+        }
         return waiting.add(work);
     }
 
@@ -481,8 +490,12 @@ final class HttpExchange {
     }
 
     private void end(RequestOutcome outcome) {
-        over = true;
-        waiting.close();
+        synchronized (this) {
+            over = true;
+            if (waiting != null) {
+                waiting.close();
+            }
+        }
         endActions.forEach(Runnable::run);
         protocol.count(operation, outcome, System.nanoTime() - startedNanos);
     }

@@ -16,32 +16,26 @@ import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.WireProtocol;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Authenticator;
-import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpStatusClass;
-import io.netty.handler.codec.http.HttpUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +50,11 @@ public final class HttpProtocol implements WireProtocol {
     private static final String NAME = "http";
 
     final HttpConfig config;
+    final int maxBodyBytes;
     final Authenticator authenticator;
+    /** Whether clients need a token. */
+    final boolean authenticated;
+
     final @Nullable Cluster cluster;
     private volatile @Nullable Services served;
     volatile boolean draining;
@@ -65,8 +63,6 @@ public final class HttpProtocol implements WireProtocol {
 
     final Origins origins;
     final List<Route> routes;
-    private final Route preflight = new Route(
-            HttpMethod.OPTIONS, "*", "preflight", null, exchange -> exchange.respond(Origins.preflight()), 204);
     final Executor readers;
     /** The reads that event streams can join, by position. */
     final ConcurrentMap<EventStream.SharedRead.Position, EventStream.SharedRead> sharedReads =
@@ -110,14 +106,15 @@ public final class HttpProtocol implements WireProtocol {
             Executor readers,
             Function<HttpProtocol, List<Route>> routes) {
         this.config = config;
+        this.maxBodyBytes = config.maxBodyBytes();
         this.authenticator = authenticator;
+        this.authenticated = authenticator.required();
         this.cluster = cluster;
         this.metrics = metrics;
         this.readers = readers;
         this.json = new JsonBody(config.maxBatchBytes());
         // The Host header of a request that another node forwards contains the address of that node.
-        this.origins =
-                new Origins(config, authenticator.required(), name -> cluster != null && cluster.hasHttpName(name));
+        this.origins = new Origins(config, authenticated, name -> cluster != null && cluster.hasHttpName(name));
         metrics.connections(NAME, connections::size);
         this.routes = routes.apply(this);
     }
@@ -211,62 +208,6 @@ public final class HttpProtocol implements WireProtocol {
         String brief = full ? "the store has no space" : "the store has failed; see the server's log";
         return Problem.unavailable(
                 full ? "out_of_space" : "store_failed", inFull ? String.valueOf(problem.getMessage()) : brief);
-    }
-
-    /**
-     * Finds the route of a request and checks that the client may use it. A rejected request without a body gets a
-     * route that responds with the error, so that the connection remains usable. Throws {@link Problem} if the request
-     * is rejected and the connection must end.
-     */
-    HttpExchange admit(HttpRequest head, HttpConnection connection) {
-        Request request = Request.of(head);
-        try {
-            origins.check(head.method(), head.headers());
-            if (head.method().equals(HttpMethod.OPTIONS)) {
-                return exchange(connection, request, preflight, Principal.ANYONE);
-            }
-            Route route = route(head.method(), request.path);
-            Principal principal = connection.authorize(route, request);
-            request.checkContentEncoding();
-            request.checkConditions(route.aboutDocument());
-            return exchange(connection, request, route, principal);
-        } catch (Problem rejected) {
-            if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
-                throw rejected;
-            }
-            return exchange(connection, request, Route.rejecting(head.method(), rejected), Principal.ANYONE);
-        }
-    }
-
-    private HttpExchange exchange(HttpConnection connection, Request request, Route route, Principal principal) {
-        request.expectBody(config.maxBodyBytes(), route.takesBody());
-        return new HttpExchange(connection, request, route, principal);
-    }
-
-    private Route route(HttpMethod method, String path) {
-        for (Route route : routes) {
-            if (route.method().equals(method) && route.matches(path)) {
-                return route;
-            }
-        }
-        Set<HttpMethod> methods = routes.stream()
-                .filter(route -> route.matches(path))
-                .map(Route::method)
-                .collect(Collectors.toCollection(LinkedHashSet::new));
-        if (methods.isEmpty()) {
-            throw new Problem(
-                    404, "unknown_path", "there is no endpoint at this path; /openapi.json lists all endpoints");
-        }
-        if (methods.contains(HttpMethod.GET)) {
-            if (method.equals(HttpMethod.HEAD)) {
-                return route(HttpMethod.GET, path);
-            }
-            methods.add(HttpMethod.HEAD);
-        }
-        methods.add(HttpMethod.OPTIONS);
-        String names = methods.stream().map(HttpMethod::name).collect(Collectors.joining(", "));
-        throw new Problem(405, "method_not_allowed", "this path supports " + names + ", not " + method.name())
-                .with("Allow", names);
     }
 
     void count(String operation, RequestOutcome outcome, long nanos) {

@@ -6,6 +6,7 @@ import io.caravan.server.cluster.ClusterNode;
 import io.caravan.server.cluster.GroupView;
 import io.caravan.server.cluster.Slots;
 import io.caravan.server.net.Transport;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;

@@ -240,9 +240,11 @@ final class Request {
     /** Returns the value of a parameter, or null if it is absent. Throws {@link Problem} if it is repeated. */
     @Nullable
     String parameter(String name) {
-        List<String> given = parameters.getOrDefault(name, List.of());
-        Problem.require(given.size() <= 1, "repeated_parameter", name + " is given more than once");
-        return given.isEmpty() ? null : given.get(0);
+        List<String> given = parameters.get(name);
+        if (given != null && given.size() > 1) {
+            throw Problem.badRequest("repeated_parameter", name + " is given more than once");
+        }
+        return given == null ? null : given.get(0);
     }
 
     /** Returns the nonnegative number in a parameter, or {@code otherwise}. Throws {@link Problem} if malformed. */

@@ -69,13 +69,13 @@ final class Response {
     /** Adds a header with the durability of a write to these streams, if it differs from the server's durability. */
     Response withDurability(DocumentService documents, Collection<DocumentName> names) {
         Spaces spaces = documents.spaces();
-        DocumentDurability strongest = spaces.server();
-        if (!spaces.isEmpty()) {
-            strongest = names.stream()
-                    .map(spaces::durability)
-                    .max(Comparator.naturalOrder())
-                    .orElse(strongest);
+        if (spaces.isEmpty()) {
+            return this;
         }
+        DocumentDurability strongest = names.stream()
+                .map(spaces::durability)
+                .max(Comparator.naturalOrder())
+                .orElse(spaces.server());
         return strongest == spaces.server() ? this : header(StreamHeaders.DURABILITY, strongest.word());
     }
 

@@ -22,6 +22,7 @@ import io.caravan.server.document.space.SpaceSettings;
 import io.caravan.server.metrics.CachedResult;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ClientInfo;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ConnectionMemory;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Permission;
 import java.util.List;
 import java.util.Map;
@@ -115,7 +116,7 @@ final class StreamReads {
             }
             boolean closed = info.attributes().closed();
             if (info.nextSequence() > request.next) {
-                String visibility = exchange.protocol.authenticator.required() ? "private" : "public";
+                String visibility = exchange.protocol.authenticated ? "private" : "public";
                 Response head = request.head(info, visibility + ", max-age=60, stale-while-revalidate=300");
                 request.send(info, head.header(StreamHeaders.CURSOR, request.nextCursor()));
             } else if (closed || last) {

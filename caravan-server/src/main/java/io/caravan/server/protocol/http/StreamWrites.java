@@ -132,17 +132,21 @@ final class StreamWrites {
         boolean close = request.flag(StreamHeaders.CLOSED);
         boolean empty = request.body.length == 0;
         String contentType = request.contentType();
-        Problem.require(
-                !empty || close,
-                "empty_body",
-                "the body is the value to append, and must not be empty unless Stream-Closed is true");
-        Problem.require(
-                empty || contentType != null, "content_type_missing", "a body needs a Content-Type, the stream's");
+        if (empty && !close) {
+            throw Problem.badRequest(
+                    "empty_body",
+                    "the body is the value to append, and must not be empty unless Stream-Closed is true");
+        }
+        if (!empty && contentType == null) {
+            throw Problem.badRequest("content_type_missing", "a body needs a Content-Type, the stream's");
+        }
         String seq = request.header(StreamHeaders.SEQ);
         OptionalLong sequence = sequence(request, StreamHeaders.IF_OFFSET);
         Consumer<DocumentService> append = documents -> {
             List<byte[]> values = values(exchange, contentType);
-            Problem.require(empty || !values.isEmpty(), "empty_array", "the array contains no messages to append");
+            if (!empty && values.isEmpty()) {
+                throw Problem.badRequest("empty_array", "the array contains no messages to append");
+            }
             AppendRequest addition =
                     new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
             documents.write(name, addition::applyTo, exchange.outcome(List.of(name), added -> appended(added, empty)));

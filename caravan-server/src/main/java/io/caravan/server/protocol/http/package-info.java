@@ -1,9 +1,9 @@
 /**
  * Provides access to documents and the server over HTTP/1.1; the Durable Streams protocol is under {@code /v1/stream/}.
  *
- * <p>{@link HttpConnection} decodes a request. When the head has arrived, it finds the {@link
- * Route} and checks the client's permission. It collects the body and passes an {@link HttpExchange} to the {@link
- * Route#endpoint() endpoint} of the route. {@link Routes} lists the endpoints.
+ * <p>{@link HttpConnection} decodes a request. When the head has arrived, it finds the route in {@link Routes} and checks
+ * the client's permission. It collects the body and passes an {@link HttpExchange} to the {@link
+ * Routes.Route#endpoint() endpoint} of the route.
  *
  * <p>A connection handles one request at a time. Responses are therefore in order, and a client must receive a response
  * before the server reads its next requests.

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.ConnectionMemory;
 import io.caravan.server.net.Unbounded;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -22,6 +23,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +51,24 @@ class HttpExchangeTest {
                 new Request(head, "/", ""),
                 new Route(HttpMethod.GET, "/", "test", null, exchange -> {}),
                 Principal.ANYONE);
+    }
+
+    @Test
+    void dropsWaitingWorkWhenExchangeEnds() {
+        HttpProtocol protocol = protocol(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), Runnable::run);
+        EmbeddedChannel channel = new EmbeddedChannel();
+        List<String> ran = new ArrayList<>();
+        HttpExchange exchange = exchange(protocol, channel, Unbounded.memory(channel));
+        exchange.untilEnd(() -> ran.add("in time")).run();
+        Runnable late = exchange.untilEnd(() -> ran.add("late"));
+        exchange.gone();
+        late.run();
+        exchange.untilEnd(() -> ran.add("added late")).run();
+        HttpExchange neverWaited = exchange(protocol, channel, Unbounded.memory(channel));
+        neverWaited.gone();
+        neverWaited.untilEnd(() -> ran.add("added late")).run();
+        assertThat(ran).containsExactly("in time");
+        channel.close();
     }
 
     @Test

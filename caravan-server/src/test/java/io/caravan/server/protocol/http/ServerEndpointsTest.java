@@ -11,6 +11,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
