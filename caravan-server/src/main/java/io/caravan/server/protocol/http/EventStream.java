@@ -7,6 +7,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.FatalErrors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.util.ByteProcessor;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -29,9 +30,8 @@ import org.jspecify.annotations.Nullable;
 final class EventStream extends LiveRead {
     private static final int SLICE_BYTES = 64 * 1024;
     private static final byte[] DATA_EVENT = ascii("event: data\n");
-    private static final byte[] CONTROL_EVENT = ascii("event: control\n");
+    private static final byte[] CONTROL_EVENT = ascii("event: control\ndata:");
     private static final byte[] FIELD = ascii("data:");
-    private static final byte[] END = ascii("\n\n");
 
     private final ReadRequest request;
     /** Whether the last values are held back until a character is complete. */
@@ -40,28 +40,32 @@ final class EventStream extends LiveRead {
     private @Nullable SharedRead shared;
 
     EventStream(ReadRequest request) {
-        super(request.exchange, request.documents, 1);
+        super(request.exchange, 1);
         this.request = request;
+        streams.put(request.name, request);
     }
 
     /**
      * Events for a client, and the client's position after them.
      *
      * @param heldBytes this client's share of the buffer's capacity
-     * @param atTail whether the client then has all values, except those that are held back
-     * @param closed whether the stream is closed and the client then has all of its values
+     * @param behind whether the stream then has more values for the client, besides those that are held back
+     * @param over whether the stream is closed, and the client then has all of its values, or the stream does not exist
      */
-    record Events(ByteBuf bytes, int heldBytes, long next, boolean atTail, boolean closed) {
+    record Events(ByteBuf bytes, int heldBytes, long next, boolean behind, boolean over) {
         /** Returns the same events for one of several clients, with a buffer that is released separately. */
         Events share(int clients) {
-            return new Events(bytes.retainedDuplicate(), heldBytes / clients, next, atTail, closed);
+            return new Events(bytes.retainedDuplicate(), heldBytes / clients, next, behind, over);
         }
     }
 
     @Override
     void check(List<DocumentName> names) {
-        if (names.isEmpty() || !request.known()) {
-            exchange.read(() -> readAlone(names.isEmpty()));
+        boolean last = names.isEmpty();
+        if (!request.known()) {
+            exchange.read(() -> send(readFirst(), last));
+        } else if (last) {
+            exchange.read(() -> send(read(), true));
         } else {
             exchange.read(() -> send(Objects.requireNonNull(shared).events(this), false), this::join);
         }
@@ -73,34 +77,27 @@ final class EventStream extends LiveRead {
         SharedRead.join(position, exchange.protocol, joined -> shared = joined, turn);
     }
 
-    private void readAlone(boolean last) {
-        if (request.known()) {
-            send(read(), last);
-            return;
-        }
+    private void send(Events events, boolean last) {
+        request.next = events.next;
+        request.behind = events.behind;
+        request.over = events.over || last;
+        send(events.bytes, events.heldBytes, List.of(request), List.of());
+    }
+
+    private Events readFirst() {
         DocumentInfo info = request.get();
         Response head = events();
         if (!ContentTypes.isText(info.attributes().contentType())) {
             head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
         }
         exchange.loop().execute(() -> startEvents(head));
-        send(read(info, true), last);
+        return read(info, true);
     }
 
-    private void send(@Nullable Events events, boolean last) {
-        if (events == null) {
-            // The client receives the reason when it reconnects.
-            exchange.loop().execute(exchange::finish);
-            return;
-        }
-        request.next = events.next;
-        exchange.onLoop(
-                events.bytes, events.heldBytes, () -> write(events.bytes, events.atTail, events.closed || last));
-    }
-
-    private @Nullable Events read() {
+    private Events read() {
         DocumentInfo info = request.find();
-        return info == null ? null : read(info, false);
+        // The client receives the reason when it reconnects.
+        return info == null ? new Events(Unpooled.EMPTY_BUFFER, 0, request.next, false, true) : read(info, false);
     }
 
     private Events read(DocumentInfo info, boolean first) {
@@ -110,9 +107,16 @@ final class EventStream extends LiveRead {
             boolean atTail = held || request.next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                putControl(events, Offset.of(request.next), request.nextCursor(), atTail, closed);
+                put(
+                        events,
+                        CONTROL_EVENT,
+                        Response.present(
+                                "streamNextOffset", Offset.of(request.next),
+                                "streamCursor", closed ? null : request.nextCursor(),
+                                "upToDate", atTail ? true : null,
+                                "streamClosed", closed ? true : null));
             }
-            return new Events(events, events.capacity(), request.next, atTail, closed);
+            return new Events(events, events.capacity(), request.next, !atTail, closed);
         } catch (Throwable problem) {
             events.release();
             throw problem;
@@ -141,15 +145,6 @@ final class EventStream extends LiveRead {
             return true;
         } finally {
             slice.bytes.release();
-        }
-    }
-
-    private void write(ByteBuf events, boolean atTail, boolean end) {
-        exchange.write(events);
-        if (end) {
-            exchange.finish();
-        } else {
-            exchange.whenWritable(() -> wait.checked(atTail ? List.of() : List.of(request.name)));
         }
     }
 
@@ -190,18 +185,6 @@ final class EventStream extends LiveRead {
         }
         out.writeBytes(values, from, to - from);
         out.writeByte('\n');
-    }
-
-    /** Adds the event with the client's position; if {@code closed}, the client has all values of a closed stream. */
-    private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
-        out.writeBytes(CONTROL_EVENT);
-        out.writeBytes(FIELD);
-        out.writeBytes(Response.jsonBytes(Response.present(
-                "streamNextOffset", offset,
-                "streamCursor", closed ? null : cursor,
-                "upToDate", upToDate ? true : null,
-                "streamClosed", closed ? true : null)));
-        out.writeBytes(END);
     }
 
     /**
@@ -246,7 +229,7 @@ final class EventStream extends LiveRead {
             // From now on, no stream can join.
             protocol.sharedReads.remove(position);
             try {
-                runTurns();
+                turns.forEach(SharedRead::runTurn);
             } finally {
                 if (events != null) {
                     events.bytes().release();
@@ -254,28 +237,21 @@ final class EventStream extends LiveRead {
             }
         }
 
-        /** Runs all turns, even if an {@link Error} ends one of them. Throws the first such error. */
-        private void runTurns() {
-            Error first = null;
-            for (Runnable turn : turns) {
-                try {
-                    turn.run();
-                } catch (Error broken) {
-                    FatalErrors.report(broken);
-                    first = first == null ? broken : first;
-                }
-            }
-            if (first != null) {
-                throw first;
+        /** Runs a turn. An {@link Error} ends the exchange of its stream, which logs it, but not the other turns. */
+        private static void runTurn(Runnable turn) {
+            try {
+                turn.run();
+            } catch (Error broken) {
+                FatalErrors.report(broken);
             }
         }
 
-        /** Returns the events for a turn, which releases them. Returns null if the document no longer exists. */
-        private @Nullable Events events(EventStream stream) {
+        /** Returns the events for a turn, which releases them. */
+        private Events events(EventStream stream) {
             if (events == null) {
                 events = stream.read();
             }
-            return events == null ? null : events.share(turns.size());
+            return events.share(turns.size());
         }
     }
 }

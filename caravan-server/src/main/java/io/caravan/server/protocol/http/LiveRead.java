@@ -2,17 +2,22 @@ package io.caravan.server.protocol.http;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.ChangeWait;
-import io.caravan.server.document.DocumentService;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Collection;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** A read that waits for new values. */
+/**
+ * A read that waits for new values of streams. A check reads the values of some of the streams that have changed, on a
+ * reading thread. If the response consists of server-sent events, {@link #send} sends the events of a check, and starts
+ * the next check when the client has received them. Checks and the event loop take turns using the fields.
+ */
 abstract class LiveRead {
     /**
      * A comment that is sent between events, because most proxies close a response that is idle for a minute. Clients
@@ -22,17 +27,31 @@ abstract class LiveRead {
                     Unpooled.copiedBuffer(":\n\n", StandardCharsets.US_ASCII))
             .asReadOnly();
 
+    private static final byte[] END = ascii("\n\n");
+
     final HttpExchange exchange;
     final ChangeWait wait;
+    /** The streams that have not ended, which the constructor of the subclass adds. */
+    final Map<DocumentName, StreamPosition> streams = new LinkedHashMap<>();
 
     /** Creates a read that has not started, with at most {@code most} documents in one check. */
-    LiveRead(HttpExchange exchange, DocumentService documents, int most) {
+    LiveRead(HttpExchange exchange, int most) {
         this.exchange = exchange;
-        this.wait = new ChangeWait(exchange.loop(), most, documents::onChange, this::check, () -> {});
+        this.wait = new ChangeWait(exchange.loop(), most, exchange.documents()::onChange, this::check, () -> {});
     }
 
     static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Checks these documents for new values. The final check receives no documents, and must finish the response. */
+    abstract void check(List<DocumentName> names);
+
+    /** Starts the first check of the streams. The final check runs after {@code limit} or when the server stops. */
+    final void start(Duration limit) {
+        exchange.waitForValues(wait::expire);
+        exchange.atEnd(wait::close);
+        wait.begin(streams.keySet(), limit, wait::expire);
     }
 
     /** Returns the head of the response with events. The head asks proxies not to buffer the events. */
@@ -60,13 +79,41 @@ abstract class LiveRead {
         exchange.atEnd(() -> timer.cancel(false));
     }
 
-    /** Checks these documents for new values. The final check receives no documents, and must finish the response. */
-    abstract void check(List<DocumentName> names);
+    /** Adds an event whose data is a JSON object. {@code kind} ends where the object begins. */
+    static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
+        events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
+    }
 
-    /** Starts the first check of these documents. The final check runs after {@code limit} or when the server stops. */
-    final void start(Collection<DocumentName> names, Duration limit) {
-        exchange.waitForValues(wait::expire);
-        exchange.atEnd(wait::close);
-        wait.begin(names, limit, wait::expire);
+    /**
+     * Sends the events of a check, and releases them. Then waits for changes, or finishes the response if all streams
+     * have ended. Called on a reading thread.
+     *
+     * @param heldBytes the memory of the events that counts for this client
+     * @param checked the checked streams
+     * @param later changed streams that were not checked yet
+     */
+    final void send(ByteBuf events, int heldBytes, List<StreamPosition> checked, List<StreamPosition> later) {
+        exchange.onLoop(events, heldBytes, () -> {
+            if (events.isReadable()) {
+                exchange.write(events);
+            } else {
+                events.release();
+            }
+            List<DocumentName> again = new ArrayList<>();
+            later.forEach(stream -> again.add(stream.name));
+            for (StreamPosition stream : checked) {
+                if (stream.over) {
+                    wait.forget(stream.name);
+                    streams.remove(stream.name);
+                } else if (stream.behind) {
+                    again.add(stream.name);
+                }
+            }
+            if (streams.isEmpty()) {
+                exchange.finish();
+            } else {
+                exchange.whenWritable(() -> wait.checked(again));
+            }
+        });
     }
 }

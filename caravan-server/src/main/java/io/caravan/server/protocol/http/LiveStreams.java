@@ -18,9 +18,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sends the values of several streams as server-sent events in one response, until all streams are closed or a time
  * limit is reached.
- *
- * <p>A check reads some of the changed streams on a reading thread. The next check starts when the client has received
- * the events of the previous one.
  */
 final class LiveStreams extends LiveRead {
     /** The total size of events, in bytes, at which a check ends. */
@@ -30,25 +27,22 @@ final class LiveStreams extends LiveRead {
 
     private static final byte[] DATA = ascii("event: data\ndata: ");
     private static final byte[] PROBLEM = ascii("event: problem\ndata: ");
-    private static final byte[] END = ascii("\n\n");
 
     /** Maximum number of streams per connection; limited because each takes several hundred bytes of memory. */
     static final int MAX_STREAMS = 1_000;
 
     private static final String INVALID = "invalid_streams";
 
-    private final Map<DocumentName, Tailed> tailed = new LinkedHashMap<>();
-
     LiveStreams(HttpExchange exchange, Map<DocumentName, Offset> starts) {
-        super(exchange, exchange.documents(), CHECK_STREAMS);
+        super(exchange, CHECK_STREAMS);
         DocumentService documents = exchange.documents();
-        starts.forEach((name, offset) -> tailed.put(name, new Tailed(documents, name, offset)));
+        starts.forEach((name, offset) -> streams.put(name, new StreamPosition(documents, name, offset)));
     }
 
     /** Sends the values of the streams until the time limit is reached or the server stops. */
     void start() {
         startEvents(events());
-        start(tailed.keySet(), exchange.protocol.config.eventStream());
+        start(exchange.protocol.config.eventStream());
     }
 
     @Override
@@ -56,118 +50,78 @@ final class LiveStreams extends LiveRead {
         if (names.isEmpty()) {
             exchange.finish();
         } else {
-            List<Tailed> some = names.stream().map(tailed::get).toList();
+            List<StreamPosition> some = names.stream().map(streams::get).toList();
             exchange.read(() -> readSome(some));
         }
     }
 
-    private void readSome(List<Tailed> some) {
+    private void readSome(List<StreamPosition> some) {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
         try {
             int checked = 0;
             while (checked < some.size() && events.readableBytes() < CHECK_BYTES) {
-                some.get(checked++).putEvents(events);
+                putEvents(some.get(checked++), events);
             }
-            int done = checked;
-            exchange.onLoop(
-                    events,
-                    events.capacity(),
-                    () -> send(events, some.subList(0, done), some.subList(done, some.size())));
+            send(events, events.capacity(), some.subList(0, checked), some.subList(checked, some.size()));
         } catch (Throwable broken) {
             events.release();
             throw broken;
         }
     }
 
-    private void send(ByteBuf events, List<Tailed> checked, List<Tailed> later) {
-        List<DocumentName> again = new ArrayList<>();
-        later.forEach(stream -> again.add(stream.name));
-        for (Tailed stream : checked) {
-            if (stream.over) {
-                wait.forget(stream.name);
-                tailed.remove(stream.name);
-            } else if (stream.behind) {
-                again.add(stream.name);
-            }
+    /** Adds an event with the new values of a stream, or with the reason why the stream ends. */
+    private static void putEvents(StreamPosition stream, ByteBuf events) {
+        try {
+            putValues(stream, events);
+        } catch (RuntimeException rejected) {
+            stream.over = true;
+            Map<String, Object> fields = Response.fields("path", StreamName.path(stream.name));
+            fields.putAll(Problem.of(rejected).fields());
+            put(events, PROBLEM, fields);
         }
-        if (events.isReadable()) {
-            exchange.write(events);
-        } else {
-            events.release();
-        }
-        exchange.whenWritable(() -> {
-            if (tailed.isEmpty()) {
-                exchange.finish();
-            } else {
-                wait.checked(again);
-            }
-        });
     }
 
-    /** A tailed stream. Checks and the event loop take turns using its fields. */
-    private static final class Tailed extends StreamPosition {
-        private boolean behind;
-        private boolean over;
-
-        Tailed(DocumentService documents, DocumentName name, Offset offset) {
-            super(documents, name, offset);
-        }
-
-        /** Adds an event with the new values, or with the reason why the stream ends. */
-        void putEvents(ByteBuf events) {
-            try {
-                putValues(events);
-            } catch (RuntimeException rejected) {
-                over = true;
-                Map<String, Object> fields = Response.fields("path", StreamName.path(name));
-                fields.putAll(Problem.of(rejected).fields());
-                put(events, PROBLEM, fields);
-            }
-        }
-
-        private void putValues(ByteBuf events) {
-            boolean first = !known();
-            DocumentInfo info = get();
-            List<byte[]> values = values(info);
-            behind = next < info.nextSequence();
-            over = !behind && info.attributes().closed();
-            if (first || over || !values.isEmpty()) {
-                put(events, DATA, fields(info, values));
-            }
-        }
-
-        /** Returns the next values, until their total size reaches {@link #CHECK_BYTES}. */
-        private List<byte[]> values(DocumentInfo info) {
-            List<byte[]> values = new ArrayList<>();
-            if (next < info.nextSequence()) {
-                Offset.checkRetained(next, info);
-                long[] length = {0};
-                read(info, (sequence, value) -> {
-                    byte[] copy = new byte[value.remaining()];
-                    value.get(copy);
-                    values.add(copy);
-                    length[0] += Math.max(1, copy.length);
-                    return length[0] < CHECK_BYTES;
-                });
-                if (values.isEmpty()) {
-                    throw changedDuringRead();
-                }
-                next += values.size();
-            }
-            return values;
-        }
-
-        private Map<String, Object> fields(DocumentInfo info, List<byte[]> values) {
+    private static void putValues(StreamPosition stream, ByteBuf events) {
+        boolean first = !stream.known();
+        DocumentInfo info = stream.get();
+        List<byte[]> values = values(stream, info);
+        stream.behind = stream.next < info.nextSequence();
+        stream.over = !stream.behind && info.attributes().closed();
+        if (first || stream.over || !values.isEmpty()) {
             List<String> texts = ContentTypes.isText(info.attributes().contentType()) ? texts(values) : null;
             boolean base64 = texts == null;
-            return Response.present(
-                    "path", StreamName.path(name),
-                    "base64", base64 ? true : null,
-                    "values", base64 ? values : texts,
-                    "nextOffset", Offset.of(next),
-                    "upToDate", behind ? null : true,
-                    "closed", over ? true : null);
+            put(
+                    events,
+                    DATA,
+                    Response.present(
+                            "path", StreamName.path(stream.name),
+                            "base64", base64 ? true : null,
+                            "values", base64 ? values : texts,
+                            "nextOffset", Offset.of(stream.next),
+                            "upToDate", stream.behind ? null : true,
+                            "closed", stream.over ? true : null));
         }
+    }
+
+    /** Returns the next values, until their total size reaches {@link #CHECK_BYTES}. */
+    private static List<byte[]> values(StreamPosition stream, DocumentInfo info) {
+        List<byte[]> values = new ArrayList<>();
+        if (stream.next < info.nextSequence()) {
+            Offset.checkRetained(stream.next, info);
+            long[] length = {0};
+            stream.read(info, (sequence, value) -> {
+                byte[] copy = new byte[value.remaining()];
+                value.get(copy);
+                values.add(copy);
+                length[0] += Math.max(1, copy.length);
+                return length[0] < CHECK_BYTES;
+            });
+            if (values.isEmpty()) {
+                throw stream.changedDuringRead();
+            }
+            stream.next += values.size();
+        }
+        return values;
     }
 
     /** Returns the values as text, or null if a value is not UTF-8, for example because it ends within a character. */
@@ -181,10 +135,6 @@ final class LiveStreams extends LiveRead {
             texts.add(text);
         }
         return texts;
-    }
-
-    private static void put(ByteBuf events, byte[] kind, Map<String, Object> fields) {
-        events.writeBytes(kind).writeBytes(Response.jsonBytes(fields)).writeBytes(END);
     }
 
     /** A body that lists streams to tail: <code>{"streams": [{"path": ..., "offset": ...}, ...]}</code>. */

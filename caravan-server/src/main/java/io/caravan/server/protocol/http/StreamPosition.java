@@ -20,6 +20,10 @@ class StreamPosition {
     long next;
     /** The id of the document; 0 before the first successful {@link #find}. */
     long documentId;
+    /** Whether the document had more values after the position when it was last checked. */
+    boolean behind;
+    /** Whether a client that waits will receive no further value. */
+    boolean over;
 
     StreamPosition(DocumentService documents, DocumentName name, Offset offset) {
         this.documents = documents;

@@ -48,7 +48,7 @@ final class StreamReads {
         exchange.operation = longPoll ? "longPoll" : "eventStream";
         LiveRead read = longPoll ? new LongPoll(request) : new EventStream(request);
         HttpConfig config = exchange.protocol.config;
-        read.start(List.of(request.name), longPoll ? config.longPoll() : config.eventStream());
+        read.start(longPoll ? config.longPoll() : config.eventStream());
     }
 
     static void follow(HttpExchange exchange) {
@@ -98,8 +98,9 @@ final class StreamReads {
         private final ReadRequest request;
 
         LongPoll(ReadRequest request) {
-            super(request.exchange, request.documents, 1);
+            super(request.exchange, 1);
             this.request = request;
+            streams.put(request.name, request);
         }
 
         @Override
