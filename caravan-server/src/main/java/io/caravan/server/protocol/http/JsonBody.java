@@ -167,30 +167,4 @@ final class JsonBody {
         }
         return given;
     }
-
-    /** Adds up the bytes that one request's values take in the log, and enforces a limit. */
-    static final class ValueBytes {
-        private final String request;
-        private final long max;
-        private long bytes;
-
-        /** Starts a sum; {@code request} is the kind of request, for the error. */
-        ValueBytes(String request, long max) {
-            this.request = request;
-            this.max = max;
-        }
-
-        /** Adds a value of this length. Throws {@link Problem} if the total size now exceeds the maximum. */
-        void add(int length) {
-            bytes += StreamWrites.MESSAGE_OVERHEAD_BYTES + length;
-            if (bytes > max) {
-                throw new Problem(
-                        413,
-                        "too_many_messages",
-                        "the values of " + request + " may have " + max + " bytes in total, of which each value takes "
-                                + StreamWrites.MESSAGE_OVERHEAD_BYTES
-                                + " in addition to its length; send them in several");
-            }
-        }
-    }
 }

@@ -22,7 +22,6 @@ import io.netty.handler.codec.http.HttpClientCodec;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
@@ -215,7 +214,7 @@ public final class LeaderProxy {
          * time, because a new leader does not accept requests immediately.
          */
         void failed(ClusterNode leader, boolean sent, Throwable cause) {
-            boolean mayHaveChanged = sent && !isRead();
+            boolean mayHaveChanged = sent && !exchange.request.isRead();
             if (early() && !mayHaveChanged && exchange.status == 0) {
                 retryLater();
                 return;
@@ -226,11 +225,6 @@ public final class LeaderProxy {
                             "leader_lost",
                             "the leader, node " + leader.id() + ", did not respond: " + cause.getMessage() + change)
                     .retrySoon());
-        }
-
-        private boolean isRead() {
-            HttpMethod method = exchange.request.method();
-            return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
         }
     }
 
@@ -281,7 +275,7 @@ public final class LeaderProxy {
         /** Reads more of the response. If the request is a read, first waits for memory, as the leader does. */
         private void readOn(Forwarding reading) {
             HttpExchange exchange = reading.exchange;
-            if ((reading.isRead() || reading.live) && !exchange.memory.room()) {
+            if ((exchange.request.isRead() || reading.live) && !exchange.memory.room()) {
                 exchange.memory.whenRoom(exchange.untilEnd(() -> readOn(reading)));
             } else {
                 channel.read();

@@ -131,6 +131,10 @@ final class Request {
         return head.method();
     }
 
+    boolean isRead() {
+        return method().equals(HttpMethod.GET) || method().equals(HttpMethod.HEAD);
+    }
+
     /**
      * Prepares for the arrival of the body, which is kept if it is {@code used}. Throws {@link Problem} if the announced
      * body is too long, or the {@code Expect} header is not supported.
@@ -301,12 +305,11 @@ final class Request {
      * @param mayBeNew whether {@link #mustBeNew} is evaluated
      */
     void checkConditions(boolean mayBeNew) {
-        boolean reads = method().equals(HttpMethod.GET) || method().equals(HttpMethod.HEAD);
         boolean evaluated = mayBeNew
                         && mustBeNew()
                         && headers.getAll(HttpHeaderNames.IF_NONE_MATCH).size() == 1
                 || !headers.contains(HttpHeaderNames.IF_NONE_MATCH);
-        if (!reads
+        if (!isRead()
                 && (!evaluated
                         || headers.contains(HttpHeaderNames.IF_MATCH)
                         || headers.contains(HttpHeaderNames.IF_UNMODIFIED_SINCE))) {

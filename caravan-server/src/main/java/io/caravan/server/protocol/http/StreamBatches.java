@@ -11,6 +11,7 @@ import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.security.Permission;
+import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashSet;
@@ -89,15 +90,33 @@ final class StreamBatches {
     static List<Operation> parse(byte[] body, JsonBody json, long maxBatchBytes) {
         List<Fields> given = JsonBody.elements(
                 json.parse(body, Body.class, INVALID).operations(), "operations", MAX_OPERATIONS, INVALID);
-        JsonBody.ValueBytes size = new JsonBody.ValueBytes("a batch", maxBatchBytes);
         List<Operation> operations = new ArrayList<>(given.size());
+        long bytes = 0;
         for (Fields fields : given) {
-            operations.add(operation(fields, "operation " + (operations.size() + 1), size));
+            bytes += logBytes(fields);
+            if (bytes > maxBatchBytes) {
+                throw new Problem(
+                        413,
+                        "too_many_messages",
+                        "the values of a batch may have " + maxBatchBytes
+                                + " bytes in total, of which each value takes "
+                                + StreamWrites.MESSAGE_OVERHEAD_BYTES
+                                + " in addition to its length; send them in several");
+            }
+            operations.add(operation(fields, "operation " + (operations.size() + 1)));
         }
         return operations;
     }
 
-    private static Operation operation(Fields fields, String where, JsonBody.ValueBytes size) {
+    /** Returns the bytes that the values of an operation take in the log. Values in Base64 count as they were sent. */
+    private static long logBytes(Fields fields) {
+        List<String> append = fields.append() == null ? List.of() : fields.append();
+        return append.stream()
+                .mapToLong(value -> StreamWrites.MESSAGE_OVERHEAD_BYTES + ByteBufUtil.utf8Bytes(value))
+                .sum();
+    }
+
+    private static Operation operation(Fields fields, String where) {
         List<String> append = fields.append();
         String trim = fields.trim();
         String ifOffset = fields.ifOffset();
@@ -116,7 +135,6 @@ final class StreamBatches {
             List<byte[]> values = new ArrayList<>(append.size());
             for (String text : append) {
                 byte[] value = utf8(text, where);
-                size.add(value.length);
                 values.add(fields.base64() ? decoded(value, where) : value);
             }
             AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
