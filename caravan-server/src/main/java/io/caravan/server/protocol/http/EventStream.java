@@ -192,9 +192,7 @@ final class EventStream extends LiveRead {
      * first one reads the events, and all of them send these events. Streams can join until the first turn begins, so
      * that the events contain every value that was durable when a stream joined.
      */
-    static final class SharedRead implements Runnable {
-        private final Position position;
-        private final HttpProtocol protocol;
+    static final class SharedRead {
         private final List<Runnable> turns = new ArrayList<>();
         private @Nullable Events events;
 
@@ -206,28 +204,24 @@ final class EventStream extends LiveRead {
                 long next,
                 @Nullable String cursor) {}
 
-        private SharedRead(Position position, HttpProtocol protocol) {
-            this.position = position;
-            this.protocol = protocol;
-        }
-
         /** Adds the turn of a stream. Calls {@code joined} before the turn can begin. */
         static SharedRead join(Position position, HttpProtocol protocol, Consumer<SharedRead> joined, Runnable turn) {
             return protocol.sharedReads.compute(position, (at, waiting) -> {
-                SharedRead shared = waiting == null ? new SharedRead(at, protocol) : waiting;
+                SharedRead shared = waiting == null ? new SharedRead() : waiting;
                 joined.accept(shared);
-                if (shared.turns.isEmpty()) {
-                    protocol.readers.execute(shared);
+                if (waiting == null) {
+                    protocol.readers.execute(() -> {
+                        // From now on, no stream can join.
+                        protocol.sharedReads.remove(at);
+                        shared.runTurns();
+                    });
                 }
                 shared.turns.add(turn);
                 return shared;
             });
         }
 
-        @Override
-        public void run() {
-            // From now on, no stream can join.
-            protocol.sharedReads.remove(position);
+        private void runTurns() {
             try {
                 turns.forEach(SharedRead::runTurn);
             } finally {

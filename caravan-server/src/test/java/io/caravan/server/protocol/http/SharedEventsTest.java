@@ -119,6 +119,18 @@ class SharedEventsTest {
         }
     }
 
+    @Test
+    void deletedStreamEndsAllFollowers() throws Exception {
+        try (HttpFixture server = followed()) {
+            assertThat(server.status("DELETE", STREAM, null)).isEqualTo(204);
+            for (RawClient follower : followers) {
+                assertThat(follower.chunk()).as("the last chunk").isEmpty();
+            }
+            server.awaitTailedDocuments(0);
+            Eventually.await("nothing is held", () -> server.network.replyBytes() == 0);
+        }
+    }
+
     /** Returns the lines that a client with large socket buffers receives, each when it is requested. */
     private static Iterator<String> lines(HttpFixture server) throws Exception {
         HttpRequest request = server.request(
