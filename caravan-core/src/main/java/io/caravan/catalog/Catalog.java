@@ -1,8 +1,11 @@
 package io.caravan.catalog;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.NotWritableException;
 import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -10,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -250,6 +254,46 @@ public final class Catalog {
     /** Returns the number of documents. Never waits. */
     public long size() {
         return Arrays.stream(logs).mapToLong(CatalogLog::size).sum();
+    }
+
+    /**
+     * Appends values to a document that has values, without an {@link Edit}. Waits while an edit holds the lock of the
+     * name's stripe, but not for space in the store.
+     *
+     * @param values at least one
+     * @param level the durability that the values must reach before the callback is called
+     * @param accepts whether to append to a document in this state; called under the stripe's lock
+     * @param callback returns the callback of the write, from the document's state after the append; called under the
+     *     stripe's lock
+     * @return false if the document has no values, or {@code accepts} returned false; nothing has changed then
+     * @throws NotWritableException if the store has no space now. This exception, like those that {@link
+     *     io.caravan.ListStore#write} throws, means that nothing has changed
+     */
+    public boolean append(
+            DocumentName name,
+            List<byte[]> values,
+            Durability level,
+            Predicate<DocumentState> accepts,
+            Function<DocumentState, WriteCallback> callback) {
+        DocumentTable stripe = stripe(name);
+        stripe.lock.lock();
+        try {
+            CatalogDocument document = stripe.find(name);
+            if (document == null || !document.listed || !accepts.test(document.state())) {
+                return false;
+            }
+            WriteBatch batch = WriteBatch.create().durability(level);
+            for (byte[] value : values) {
+                batch.append(document.id, value);
+            }
+            long next = document.nextSequence + values.size();
+            DocumentState after = new DocumentState(document.id, document.firstSequence, next, document.attributes);
+            logs[shardOf(name)].commit(batch, List.of(), callback.apply(after), false);
+            document.nextSequence = next;
+            return true;
+        } finally {
+            stripe.lock.unlock();
+        }
     }
 
     /** Opens an edit of one document. Waits while another edit holds the lock of the name's stripe. */

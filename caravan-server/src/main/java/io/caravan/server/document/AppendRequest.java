@@ -6,10 +6,12 @@ import static io.caravan.server.document.DocumentAttributes.PRODUCERS;
 import static io.caravan.server.document.DocumentAttributes.STREAM_SEQ;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,21 @@ public record AppendRequest(
      */
     public record Added(
             DocumentInfo info, boolean repeated, @Nullable Producer producer) {}
+
+    /** Returns the write that performs the append. */
+    public Function<DocumentEdits, Added> to(DocumentName name) {
+        if (close || producer != null || streamSeq != null) {
+            return edits -> applyTo(edits.document(name));
+        }
+        return new Append<>(name, values, this::fits, info -> new Added(info, false, null), this::applyTo);
+    }
+
+    /** Whether the values may be appended to a document in this state, if it is neither closed nor invisible. */
+    private boolean fits(DocumentInfo info) {
+        String type = info.attributes().contentType();
+        return (contentType == null ? !info.attributes().isJson() : ContentTypes.same(contentType, type))
+                && (sequence.isEmpty() || sequence.getAsLong() == info.nextSequence());
+    }
 
     /**
      * Applies the append within a write.

@@ -82,6 +82,10 @@ public record DocumentAttributes(Attributes raw) {
     private static final List<Attribute<?>> OF_THE_STORE =
             List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
+    /** Attributes of which an append must check or change one, in addition to those of a JSON document. */
+    private static final List<Attribute<?>> OF_APPENDS =
+            List.of(TTL, EXPIRES, CLOSED, DELETED, RESTORING, TIMESTAMPS, FENCE, MOVED);
+
     /** The value of an attribute that carries no information beyond its presence. */
     static final String PRESENT = "";
     /** The value of {@link #RESTORING} if a client imports the document in several steps ({@link ImportStep}). */
@@ -175,6 +179,11 @@ public record DocumentAttributes(Attributes raw) {
     /** Whether the time of the document's last use matters. */
     boolean tracksUse() {
         return has(TTL) || importing();
+    }
+
+    /** Whether an append neither changes these attributes nor depends on them, except on the content type. */
+    boolean leavesAppendsAlone() {
+        return raw == Attributes.EMPTY || OF_APPENDS.stream().noneMatch(this::has);
     }
 
     public boolean closed() {

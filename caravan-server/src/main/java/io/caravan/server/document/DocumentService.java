@@ -240,7 +240,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      *     {@link ReaderThread}: wait with {@link #onWritable}, and repeat the write
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        return new DocumentEdits(this, names, change, null, true, outcome).write();
+        return write(names, change, null, outcome);
     }
 
     /**
@@ -253,9 +253,39 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     public <T> boolean write(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
-            Prefetch preparation,
+            @Nullable Prefetch preparation,
             Outcome<T> outcome) {
-        return new DocumentEdits(this, names, change, preparation, true, outcome).write();
+        return change instanceof Append<T> append && appendedOnlyValues(append, names, outcome)
+                || new DocumentEdits(this, names, change, preparation, true, outcome).write();
+    }
+
+    /** Performs an append that changes only values. Returns false, and has done nothing, if the append does more. */
+    private <T> boolean appendedOnlyValues(Append<T> append, Collection<DocumentName> names, Outcome<T> outcome) {
+        DocumentName name = append.name();
+        if (reservations.any() || !here.test(name) || lacks(name)) {
+            return false;
+        }
+        try {
+            return catalog.append(
+                    name,
+                    append.values(),
+                    spaces.server().durability(),
+                    state -> {
+                        DocumentInfo info = DocumentInfo.of(state);
+                        return info.attributes().leavesAppendsAlone()
+                                && append.onlyValues().test(info)
+                                && spaces.find(name) == null;
+                    },
+                    state -> {
+                        T result = append.result().apply(DocumentInfo.of(state));
+                        return completion(names, outcome, () -> outcome.success(result), ReadBarrier.NONE);
+                    });
+        } catch (NotWritableException later) {
+            return false;
+        } catch (CaravanException problem) {
+            rejected(names, problem, outcome);
+            return true;
+        }
     }
 
     /** Obtains the data that an unprepared write lacked. Called on a thread that may block. */
@@ -399,7 +429,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
      * @param done reports to the outcome; runs once the state that the write has read or created is durable
      * @param barrier the barrier that must be passed before the report
      */
-    WriteCallback completion(Set<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
+    WriteCallback completion(Collection<DocumentName> names, Outcome<?> outcome, Runnable done, ReadBarrier barrier) {
         WriteProblem writeProblem = problems.get(groupOf(names));
         return new WriteCallback() {
             @Override

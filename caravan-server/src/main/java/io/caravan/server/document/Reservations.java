@@ -24,6 +24,11 @@ final class Reservations {
     /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
 
+    /** Whether any names are reserved. */
+    boolean any() {
+        return any;
+    }
+
     /** Defers a write if any of its names is reserved. Returns whether the write was deferred. */
     boolean defer(Collection<DocumentName> names, Supplier<Runnable> change) {
         if (!any) {

@@ -109,8 +109,8 @@ class DocumentModelTest {
             case 0, 1 ->
                 check(
                         model.push(name, values),
-                        rejectionReason(
-                                outcome -> documents.write(name, document -> document.append(bytes(values)), outcome)));
+                        rejectionReason(outcome -> documents.write(
+                                List.of(name), Append.of(name, bytes(values), DocumentInfo::count), outcome)));
             case 2, 3, 4 -> add(documents, name, random.nextInt(3) == 0 ? List.of() : values, random);
             case 5 -> create(documents, name, values, null, random);
             case 6, 7 -> create(documents, name, values, point(random), random);
@@ -140,8 +140,8 @@ class DocumentModelTest {
         check(
                 model.add(name, values, close, producer),
                 DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.write(
-                        name,
-                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty())::applyTo,
+                        List.of(name),
+                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty()).to(name),
                         outcome)));
     }
 

@@ -167,7 +167,9 @@ final class Documents implements AutoCloseable {
     }
 
     long push(String name, String... values) {
-        return this.<Long>change(name, document -> document.append(values(values)));
+        DocumentName document = name(name);
+        return change(
+                List.of(document), Append.of(document, values(values), info -> info.nextSequence() - values.length));
     }
 
     Created create(String name, String type, String... values) {
@@ -180,7 +182,7 @@ final class Documents implements AutoCloseable {
     }
 
     AppendRequest.Added add(String name, AppendRequest addition) {
-        return Outcome.<AppendRequest.Added>await(outcome -> service.write(name(name), addition::applyTo, outcome));
+        return change(List.of(name(name)), addition.to(name(name)));
     }
 
     boolean delete(String name) {

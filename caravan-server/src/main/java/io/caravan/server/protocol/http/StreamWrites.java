@@ -149,7 +149,8 @@ final class StreamWrites {
             }
             AppendRequest addition =
                     new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
-            documents.write(name, addition::applyTo, exchange.outcome(List.of(name), added -> appended(added, empty)));
+            documents.write(
+                    Set.of(name), addition.to(name), exchange.outcome(List.of(name), added -> appended(added, empty)));
         };
         if (request.body.length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             exchange.writeApart(List.of(name), append);

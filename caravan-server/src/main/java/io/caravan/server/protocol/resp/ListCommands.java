@@ -4,6 +4,7 @@ import static io.caravan.server.protocol.resp.CommandSpec.Keys.FIRST;
 import static io.caravan.server.protocol.resp.CommandSpec.list;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Append;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.DocumentInfo;
@@ -18,7 +19,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,10 +34,10 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
     List<CommandSpec> all() {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
-                        .edit((session, command) -> append(command, document -> true)),
+                        .write((session, command, names) -> Append.of(
+                                names.iterator().next(), command.wordsFrom(2), info -> new Reply.Number(info.count()))),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that has values.")
-                        .edit((session, command) ->
-                                append(command, document -> KeyExistence.of(document::info) != null)),
+                        .edit(ListCommands::appendIfPresent),
                 list("LTRIM", 4, FIRST, "", "Trims the values before a range.").edit(ListCommands::trimToRange),
                 list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .editInTransaction((session, command) -> {
@@ -79,10 +79,10 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
                 list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));
     }
 
-    private static Function<EditedDocument, Reply> append(Command command, Predicate<EditedDocument> condition) {
+    private static Function<EditedDocument, Reply> appendIfPresent(Session session, Command command) {
         List<byte[]> values = command.wordsFrom(2);
         return document -> {
-            if (!condition.test(document)) {
+            if (KeyExistence.of(document::info) == null) {
                 return new Reply.Number(0);
             }
             document.append(values);
