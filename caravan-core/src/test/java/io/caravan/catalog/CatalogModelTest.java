@@ -2,6 +2,7 @@ package io.caravan.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -10,6 +11,7 @@ import io.caravan.testing.ForwardingListStore;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -43,7 +45,11 @@ class CatalogModelTest {
         Map<DocumentName, Expected> model = new HashMap<>();
         List<Map<DocumentName, Expected>> models = new ArrayList<>();
         for (int step = 0; step < STEPS; step++) {
-            edit(catalog, random, model);
+            if (random.nextInt(3) == 0) {
+                append(catalog, random, model);
+            } else {
+                edit(catalog, random, model);
+            }
             while (models.size() < store.batches.size()) {
                 models.add(Map.copyOf(model));
             }
@@ -69,6 +75,26 @@ class CatalogModelTest {
             takeOver(edit, List.copyOf(names), random);
             edit.commit(WriteCallback.completing(new CompletableFuture<>()), true);
             names.forEach(name -> expect(model, name, edit.document(name).state()));
+        }
+    }
+
+    /** Appends without an edit, which only a document with values and without attributes accepts here. */
+    private static void append(Catalog catalog, Random random, Map<DocumentName, Expected> model) {
+        DocumentName name = DocumentName.of("name" + random.nextInt(NAMES));
+        List<byte[]> values = Collections.nCopies(1 + random.nextInt(3), new byte[random.nextInt(10)]);
+        Expected before = model.get(name);
+        boolean appended = catalog.append(
+                name, values, Durability.SYNC, state -> state.attributes().equals(Attributes.EMPTY), after -> {
+                    expect(model, name, after);
+                    return WriteCallback.completing(new CompletableFuture<>());
+                });
+        boolean accepts = before != null
+                && before.nextSequence() > 0
+                && before.attributes().equals(Attributes.EMPTY);
+        assertThat(appended).as("appended to %s", name).isEqualTo(accepts);
+        if (accepts) {
+            long next = before.nextSequence() + values.size();
+            assertThat(model).containsEntry(name, new Expected(before.firstSequence(), next, Attributes.EMPTY));
         }
     }
 
@@ -139,6 +165,12 @@ class CatalogModelTest {
                     crew.add(() -> {
                         for (int i = 0; i < 3_000; i++) {
                             edit(catalog, random, new HashMap<>());
+                            catalog.append(
+                                    DocumentName.of("name" + random.nextInt(NAMES)),
+                                    List.of(new byte[1]),
+                                    Durability.SYNC,
+                                    state -> true,
+                                    after -> WriteCallback.completing(new CompletableFuture<>()));
                         }
                     });
                 }

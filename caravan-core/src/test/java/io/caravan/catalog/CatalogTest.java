@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
@@ -392,6 +393,15 @@ class CatalogTest {
         assertThat(catalog.find(A)).isNull();
         full.crowded = false;
         append(A);
+        full.crowded = true;
+        assertThatExceptionOfType(NotWritableException.class)
+                .isThrownBy(() -> catalog.append(
+                        A,
+                        List.of(VALUE),
+                        Durability.SYNC,
+                        state -> true,
+                        after -> WriteCallback.completing(new CompletableFuture<>())));
+        full.crowded = false;
         assertThat(state(A).nextSequence()).isEqualTo(1);
     }
 

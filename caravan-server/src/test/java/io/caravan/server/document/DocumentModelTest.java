@@ -92,14 +92,22 @@ class DocumentModelTest {
         return new DocumentService(store, Catalog.open(store, CATALOG), DocumentDurability.SYNC);
     }
 
-    /** Turns the recording of timestamps on or off, which must not change the values that readers get. */
+    /**
+     * Removes the space of the documents, or creates it with or without timestamps. None of this may change the values
+     * that readers get.
+     */
     private static void switchTimestamps(DocumentService documents, Random random) {
-        documents
-                .spaces()
-                .set(
-                        Prefix.of(NAME.getBytes(StandardCharsets.UTF_8)),
-                        before -> before.with(SpaceSetting.DOCUMENT_VALUES, STEPS * STEPS)
-                                .with(SpaceSetting.TIMESTAMPS, random.nextInt(2)));
+        Prefix prefix = Prefix.of(NAME.getBytes(StandardCharsets.UTF_8));
+        if (random.nextBoolean()) {
+            documents.spaces().remove(prefix);
+        } else {
+            documents
+                    .spaces()
+                    .set(
+                            prefix,
+                            before -> before.with(SpaceSetting.DOCUMENT_VALUES, STEPS * STEPS)
+                                    .with(SpaceSetting.TIMESTAMPS, random.nextInt(2)));
+        }
     }
 
     private void change(DocumentService documents, Random random, int step) {

@@ -1,6 +1,7 @@
 package io.caravan.server.document;
 
 import static io.caravan.server.document.Documents.expiring;
+import static io.caravan.server.document.Documents.fork;
 import static io.caravan.server.document.Documents.name;
 import static io.caravan.server.document.Documents.rejected;
 import static io.caravan.server.document.Documents.values;
@@ -319,6 +320,24 @@ class DocumentServiceTest {
         documents.pass(Duration.ofSeconds(9));
         assertThat(documents.find("sliding")).isNotNull();
         assertThat(documents.find("moment")).isNull();
+    }
+
+    @Test
+    void closedOrDeletedDocumentRejectsAppends() {
+        documents.push("closed", "a");
+        documents.add("closed", new AppendRequest(values("b"), true, null, null, null, OptionalLong.empty()));
+        rejected(Reason.CLOSED, () -> documents.push("closed", "c"));
+        rejected(
+                Reason.CLOSED,
+                () -> documents.add(
+                        "closed", new AppendRequest(values("c"), false, null, null, null, OptionalLong.empty())));
+        assertThat(documents.read("closed")).containsExactly("a", "b");
+
+        documents.push("deleted", "a");
+        documents.create("fork", fork("deleted", OptionalLong.empty()));
+        documents.delete("deleted");
+        rejected(Reason.GONE, () -> documents.push("deleted", "b"));
+        assertThat(documents.read("fork")).containsExactly("a");
     }
 
     @Test
