@@ -1,5 +1,8 @@
 package io.caravan.server.cli.archive;
 
+import static io.caravan.server.cli.common.Figures.count;
+import static io.caravan.server.cli.common.Figures.size;
+
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
 import io.caravan.server.archive.Verification.VerificationListener;
@@ -45,7 +48,10 @@ public final class ArchiveCommand extends ClientCommand {
         try (ServerConnection connection = connect()) {
             Map<String, ?> archived = connection.callLongRunning("CARAVAN.ARCHIVE", wanted);
             archived.keySet().retainAll(List.of("generation", "first", "next", "uploaded"));
-            output.print(archived);
+            String line = "generation " + archived.get("generation") + ", first " + archived.get("first") + ", next "
+                    + archived.get("next")
+                    + (Boolean.TRUE.equals(archived.get("uploaded")) ? "" : ", unchanged");
+            output.print(line, archived);
         }
     }
 
@@ -123,12 +129,25 @@ public final class ArchiveCommand extends ClientCommand {
                     }
                 });
             }
-            output.print(
-                    archive.objects().location()
-                            + (report.faults() == 0 ? " is clean: " : " has faults: ")
-                            + Output.text(report),
-                    report);
+            output.print(describe(report, archive.objects().location()), report);
             exitWith(report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+        }
+
+        private static String describe(VerificationReport report, String location) {
+            return location
+                    + (report.faults() == 0 ? " is clean: " : " has " + count(report.faults(), "fault") + ": ")
+                    + count(report.documents(), "document") + ", " + report.deleted() + " of them deleted; "
+                    + count(report.generations(), "snapshot") + " read, " + size(report.bytes())
+                    + (report.leftovers() == 0
+                            ? ""
+                            : "\nno manifest names " + count(report.leftovers(), "snapshot") + ", "
+                                    + size(report.leftoverBytes())
+                                    + ": they are being archived now, or a server left them; 'caravan archive prune'"
+                                    + " removes those")
+                    + (report.unknown() == 0
+                            ? ""
+                            : "\nnot part of the archive, and ignored: " + count(report.unknown(), "object")
+                                    + " under snapshots/");
         }
     }
 }

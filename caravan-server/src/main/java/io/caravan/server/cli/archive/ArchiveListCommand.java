@@ -82,7 +82,9 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
         }
         Tombstone tombstone = kept.manifest().tombstone();
         if (tombstone != null) {
-            output.print(fields(tombstone));
+            output.print(
+                    "deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence " + tombstone.nextSequence(),
+                    fields(tombstone));
         }
     }
 
@@ -106,9 +108,10 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
             pipeline.finish();
         }
         if (!json()) {
-            output.line(archive.objects().location() + " has "
-                    + Output.text(Output.fields(
-                            "documents", documents, "deleted", deleted, "generations", generations, "bytes", bytes)));
+            output.line(archive.objects().location() + " has " + Figures.count(documents - deleted, "document")
+                    + " and "
+                    + Figures.count(deleted, "deleted one") + ", " + Figures.count(generations, "generation") + ", "
+                    + Figures.size(bytes));
         }
     }
 

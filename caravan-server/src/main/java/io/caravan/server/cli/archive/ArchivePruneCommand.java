@@ -1,5 +1,9 @@
 package io.caravan.server.cli.archive;
 
+import static io.caravan.server.cli.common.Figures.count;
+import static io.caravan.server.cli.common.Figures.size;
+
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.Pruning;
@@ -122,7 +126,7 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
             };
             report = new Pruning(archive, name -> policy, System.currentTimeMillis(), dryRun, listener).run(jobs());
         }
-        output.print(Output.fields("dryRun", dryRun, report));
+        output.print(describe(report), Output.fields("dryRun", dryRun, report));
         if (keepsAllGenerations()) {
             printMessage("no generations are selected: use --keep, --keep-days and --keep-daily to select old ones");
         }
@@ -133,14 +137,33 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
     }
 
     private void print(Removal removal, Output output) throws IOException {
-        output.print(Output.fields(
-                dryRun ? "wouldRemove" : "removed",
-                removal.kind().name().toLowerCase(Locale.ROOT),
-                "document",
-                removal.document(),
-                "key",
-                removal.key(),
-                "bytes",
-                removal.bytes()));
+        String kind = removal.kind().name().toLowerCase(Locale.ROOT);
+        output.print(
+                String.format(
+                        Locale.ROOT,
+                        "%-10s  %10s  %s  '%s'",
+                        kind,
+                        size(removal.bytes()),
+                        removal.key(),
+                        DocumentName.printable(removal.document())),
+                Output.fields(
+                        dryRun ? "wouldRemove" : "removed",
+                        kind,
+                        "document",
+                        removal.document(),
+                        "key",
+                        removal.key(),
+                        "bytes",
+                        removal.bytes()));
+    }
+
+    private String describe(PruneReport report) {
+        return (dryRun ? "would remove " : "removed ") + count(report.generations(), "generation") + ", "
+                + count(report.leftovers(), "leftover") + " and " + count(report.forgotten(), "deleted document")
+                + ", " + size(report.bytes()) + ", of " + count(report.documents(), "document")
+                + (report.waiting() == 0
+                        ? ""
+                        : "\n" + count(report.waiting(), "snapshot") + " without a manifest may still be committed by a"
+                                + " server; a later run checks them again");
     }
 }

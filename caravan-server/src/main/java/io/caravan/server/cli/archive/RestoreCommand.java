@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -139,7 +140,10 @@ public final class RestoreCommand extends ClientCommand {
             request.addAll(List.of("AS", as));
         }
         try (ServerConnection connection = connect()) {
-            output.print(connection.callLongRunning(request));
+            Map<String, ?> restored = connection.callLongRunning(request);
+            String line = "first " + restored.get("first") + ", next " + restored.get("next") + ", added "
+                    + restored.get("added") + " from generation " + restored.get("generation");
+            output.print(line, restored);
         }
     }
 

@@ -19,7 +19,6 @@ final class RestoreReport extends RestoreProgress {
     /** The maximum number of faults that are repeated at the end. The list of documents contains all faults. */
     private static final int MAX_FAULTS = 1_000;
 
-    private static final String FAULT = "FAULT: ";
     private static final double MEGABYTE = 1e6;
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
@@ -33,7 +32,14 @@ final class RestoreReport extends RestoreProgress {
     @Override
     protected void restored(Restored restored) {
         super.restored(restored);
-        print(restored.changed() ? "restored " : "present ", Output.fields(name(restored.name()), fields(restored)));
+        print(
+                (restored.changed() ? "restored " : "present ") + describe(restored),
+                Output.fields(name(restored.name()), fields(restored)));
+    }
+
+    private static String describe(Restored restored) {
+        return "'" + restored.name() + "' generation " + restored.generation().number() + ": first "
+                + restored.firstSequence() + ", next " + restored.nextSequence() + ", added " + restored.added();
     }
 
     private static Map<String, ?> fields(Restored restored) {
@@ -52,20 +58,22 @@ final class RestoreReport extends RestoreProgress {
     protected void fault(RestoreFault fault) {
         super.fault(fault);
         DocumentName document = fault.document();
-        // The generation that was restored instead.
         Restored older = fault.instead();
+        String line = "FAULT: " + (document == null ? "" : "document '" + document + "', ") + "object " + fault.object()
+                + ": " + fault.why()
+                + (older == null ? "" : "; restored an older generation instead: " + describe(older));
         Map<String, ?> fields = Output.fields(
                 document == null ? Map.of() : name(document),
                 Output.fields("object", fault.object(), "fault", fault.why()),
                 older == null ? Map.of() : fields(older));
         if (faults.size() < MAX_FAULTS) {
-            faults.add(FAULT + Output.text(fields));
+            faults.add(line);
         }
-        print(FAULT, fields);
+        print(line, fields);
     }
 
-    private void print(String prefix, Map<String, ?> fields) {
-        Output.unchecked(() -> output.print(prefix + Output.text(fields), fields));
+    private void print(String line, Map<String, ?> fields) {
+        Output.unchecked(() -> output.print(DocumentName.printable(line), fields));
     }
 
     /** Formats the progress after an elapsed time, the rate so far, and the remaining time at this rate. */
@@ -101,13 +109,23 @@ final class RestoreReport extends RestoreProgress {
         if (figures.faults() > faults.size()) {
             messages.accept(figures.faults() - faults.size() + " more faults, which are in the list of the documents");
         }
-        output.print(Output.fields(
-                "restored", figures.restored(),
-                "present", figures.present(),
-                "deleted", figures.deleted(),
-                "faults", figures.faults(),
-                "values", figures.values(),
-                "bytes", figures.valueBytes()));
+        output.print(
+                String.format(
+                        Locale.ROOT,
+                        "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
+                        figures.restored(),
+                        figures.present(),
+                        figures.deleted(),
+                        figures.faults(),
+                        figures.values(),
+                        figures.valueBytes()),
+                Output.fields(
+                        "restored", figures.restored(),
+                        "present", figures.present(),
+                        "deleted", figures.deleted(),
+                        "faults", figures.faults(),
+                        "values", figures.values(),
+                        "bytes", figures.valueBytes()));
         output.flush();
         if (figures.faults() > 0) {
             throw ClientException.failed(figures.faults()

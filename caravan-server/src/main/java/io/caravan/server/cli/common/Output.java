@@ -6,7 +6,6 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.caravan.catalog.DocumentName;
 import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -14,12 +13,10 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Writes results as lines of text, as bytes, or as lines of JSON. Buffers them until {@link #flush}. */
@@ -88,36 +85,6 @@ public final class Output implements Closeable {
         } else {
             line(text);
         }
-    }
-
-    /** Writes one result, as {@link #text} or as a JSON object. */
-    public void print(Object fields) throws IOException {
-        print(text(fields), fields);
-    }
-
-    /** Writes one result, as a line for each field or as a JSON object. */
-    public void printLines(Object fields) throws IOException {
-        print(text(fields, ": ", "\n"), fields);
-    }
-
-    /** Formats the fields of a result in one line, such as {@code first 0, next 2, bytes 1.5 KiB}. */
-    public static String text(Object fields) {
-        return text(fields, " ", ", ");
-    }
-
-    private static String text(Object fields, String colon, String separator) {
-        return entries(fields).entrySet().stream()
-                .map(field -> field.getKey() + colon + text(String.valueOf(field.getKey()), field.getValue()))
-                .collect(Collectors.joining(separator));
-    }
-
-    private static String text(String name, @Nullable Object value) {
-        if (value instanceof byte[] bytes) {
-            return Base64.getEncoder().encodeToString(bytes);
-        }
-        return value instanceof Number size && name.toLowerCase(Locale.ROOT).endsWith("bytes")
-                ? Figures.size(size.longValue())
-                : DocumentName.printable(String.valueOf(Objects.requireNonNullElse(value, "none")));
     }
 
     public void line(String text) throws IOException {

@@ -77,7 +77,8 @@ public final class AppendCommand extends ClientCommand {
                 Progress progress = countProgress("values")) {
             append(console().in(), () -> send(documents, progress));
         }
-        output.print(Output.fields("first", first, "next", next, "values", values));
+        output.print(
+                "first " + first + ", next " + next, Output.fields("first", first, "next", next, "values", values));
     }
 
     /**

@@ -33,7 +33,7 @@ public final class RemoveCommand extends ClientCommand {
             if (deleted > 0) {
                 documents.delete(names.stream().map(ClientCommand::bytes).toList());
             }
-            output.print(Map.of("deleted", deleted));
+            output.print("deleted " + deleted, Map.of("deleted", deleted));
             if (!missing.isEmpty()) {
                 throw ClientException.otherState("there is no document "
                         + missing.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", ")));

@@ -10,6 +10,7 @@ import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -45,7 +46,11 @@ public final class StatCommand extends ClientCommand implements ReadOnly {
         if (info == null) {
             throw ClientException.missing(wanted);
         }
-        output.printLines(Output.fields("name", wanted, info));
+        String text = info.entrySet().stream()
+                .map(field -> DocumentName.printable(
+                        field.getKey() + ": " + Objects.requireNonNullElse(field.getValue(), "none")))
+                .collect(Collectors.joining("\n"));
+        output.print(text, Output.fields("name", wanted, info));
     }
 
     private void printServer(ServerConnection server, Output output) throws IOException {

@@ -44,7 +44,7 @@ public final class TrimCommand extends ClientCommand {
             long first = documents
                     .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
                     .orElseThrow(() -> ClientException.missing(name));
-            output.print(Map.of("first", first));
+            output.print("first " + first, Map.of("first", first));
         }
     }
 

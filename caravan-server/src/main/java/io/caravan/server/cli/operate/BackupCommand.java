@@ -1,5 +1,6 @@
 package io.caravan.server.cli.operate;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.backup.Backups;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
@@ -9,7 +10,9 @@ import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -37,6 +40,8 @@ import picocli.CommandLine.Parameters;
             "  caravan backup monday --server db.example:6380 --tls --user operator --password-file operator.secret"
         })
 public final class BackupCommand extends ClientCommand {
+    private static final double MILLIS_PER_SECOND = 1_000;
+
     @Parameters(
             paramLabel = "NAME",
             description = "Name of the new directory: 1 to 200 letters, digits, '-', '_', and '.', beginning with a"
@@ -54,7 +59,12 @@ public final class BackupCommand extends ClientCommand {
         ServerConnection observer = connect();
         try (ServerConnection connection = connect();
                 Progress shown = showProgress(() -> progress(observer))) {
-            output.print(make(connection));
+            Map<String, @Nullable Object> made = make(connection);
+            String line = made.get("path") + " contains the store as it was at log position " + made.get("lsn") + ": "
+                    + Figures.count(number(made, "files"), "file") + ", " + Figures.size(number(made, "bytes"))
+                    + ", in "
+                    + String.format(Locale.ROOT, "%.1f s", number(made, "millis") / MILLIS_PER_SECOND);
+            output.print(DocumentName.printable(line), made);
         } finally {
             observer.cut();
         }
@@ -83,5 +93,9 @@ public final class BackupCommand extends ClientCommand {
         return total == 0
                 ? "the backup is starting"
                 : "copied " + Figures.size(info.numberOrZero("backup_done_bytes")) + " of " + Figures.size(total);
+    }
+
+    private static long number(Map<String, @Nullable Object> made, String field) {
+        return (Long) Objects.requireNonNull(made.get(field));
     }
 }

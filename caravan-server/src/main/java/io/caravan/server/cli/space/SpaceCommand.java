@@ -1,12 +1,16 @@
 package io.caravan.server.cli.space;
 
+import static io.caravan.server.cli.common.Figures.count;
+import static io.caravan.server.cli.common.Figures.size;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.CliCommand.ReadOnly;
 import io.caravan.server.cli.common.CliCommand.VersionProvider;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.HelpCommand;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.config.Quantities;
@@ -18,8 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -69,6 +76,11 @@ public final class SpaceCommand {
             },
             footer = {"  caravan space ls", "  caravan space ls chat/", "  caravan space ls --json"})
     static final class ListSpaces extends ClientCommand implements ReadOnly {
+        /** The width of the first column, which longer prefixes exceed. */
+        private static final int SHORTEST = 6;
+
+        private static final int LONGEST = 40;
+
         @Parameters(
                 paramLabel = "PREFIX",
                 converter = PrefixConverter.class,
@@ -80,17 +92,38 @@ public final class SpaceCommand {
         protected void run(Output output) throws IOException {
             try (ServerConnection connection = connect()) {
                 if (prefix == null) {
-                    for (Object space : (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"))) {
-                        output.print(Objects.requireNonNull(ServerConnection.fields(space)));
-                    }
+                    List<?> reply = (List<?>) Objects.requireNonNull(connection.call("CARAVAN.SPACE", "LIST"));
+                    print(reply.stream().map(Space::of).toList(), output);
                     return;
                 }
-                Map<String, @Nullable Object> space =
-                        ServerConnection.fields(connection.call("CARAVAN.SPACE", "GET", prefix));
+                Object space = connection.call("CARAVAN.SPACE", "GET", prefix);
                 if (space == null) {
                     throw ClientException.otherState("there is no space '" + prefix + "'");
                 }
-                output.printLines(space);
+                Space.of(space).print(output);
+            }
+        }
+
+        private void print(List<Space> spaces, Output output) throws IOException {
+            int width = spaces.stream()
+                    .mapToInt(space -> space.prefix().length())
+                    .reduce(SHORTEST, (one, other) -> Math.min(LONGEST, Math.max(one, other)));
+            String row = "%-" + width + "s %10s %10s %9s  %s";
+            if (!json()) {
+                output.line(String.format(Locale.ROOT, row, "prefix", "documents", "size", "rejected", "settings"));
+            }
+            for (Space space : spaces) {
+                String line = String.format(
+                        Locale.ROOT,
+                        row,
+                        space.prefix(),
+                        space.figure("documents"),
+                        size(space.figure("bytes")),
+                        space.figure("rejected-sizes")
+                                + space.figure("rejected-quotas")
+                                + space.figure("rejected-rates"),
+                        space.settings());
+                output.print(line, space.fields());
             }
         }
     }
@@ -117,7 +150,7 @@ public final class SpaceCommand {
             if (!removed.contains(true)) {
                 throw ClientException.otherState("there is no space '" + prefix + "'");
             }
-            output.print(Map.of("removed", prefix));
+            output.print("space '" + DocumentName.printable(prefix) + "' is removed", Map.of("removed", prefix));
         }
     }
 
@@ -181,9 +214,9 @@ public final class SpaceCommand {
         protected void run(Output output) throws IOException {
             List<String> settings = new ArrayList<>();
             given.forEach((key, value) -> settings.addAll(List.of(key, number(key, value))));
-            List<Map<String, @Nullable Object>> set = new ArrayList<>();
-            inEachGroup(leader -> set.add(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings)));
-            output.printLines(set.get(0));
+            List<Space> set = new ArrayList<>();
+            inEachGroup(leader -> set.add(new Space(leader.callLongRunning("CARAVAN.SPACE", "SET", prefix, settings))));
+            set.get(0).print(output);
         }
 
         /** Converts a value with a unit to the number that the server expects. */
@@ -210,6 +243,67 @@ public final class SpaceCommand {
             } catch (IllegalArgumentException | TypeConversionException wrong) {
                 throw misused(key + ": " + wrong.getMessage());
             }
+        }
+    }
+
+    /**
+     * The server's description of a space.
+     *
+     * @param fields the prefix, the configured settings, and statistics
+     */
+    private record Space(Map<String, @Nullable Object> fields) {
+        static Space of(@Nullable Object reply) {
+            return new Space(Objects.requireNonNull(ServerConnection.fields(reply)));
+        }
+
+        String prefix() {
+            return DocumentName.printable(String.valueOf(fields.get("prefix")));
+        }
+
+        long figure(String name) {
+            return fields.get(name) instanceof Long number ? number : 0;
+        }
+
+        private Stream<SpaceSetting> configured() {
+            return Stream.of(SpaceSetting.values()).filter(setting -> fields.get(setting.key()) != null);
+        }
+
+        /** Formats the settings as arguments of {@code set}. */
+        String settings() {
+            return configured()
+                    .map(setting -> setting.key() + "=" + fields.get(setting.key()))
+                    .collect(Collectors.joining(" "));
+        }
+
+        /** Prints the space as lines of text or as a JSON object. */
+        void print(Output output) throws IOException {
+            String settings = configured()
+                    .map(setting -> String.format(
+                            Locale.ROOT, "  %-18s %s%s\n", setting.key(), fields.get(setting.key()), note(setting)))
+                    .collect(Collectors.joining());
+            output.print(
+                    "space '" + prefix() + "': " + count(figure("documents"), "document") + ", "
+                            + size(figure("bytes")) + "\n" + settings + "since the server started: "
+                            + count(figure("writes"), "write") + " of " + size(figure("written-bytes")) + ", "
+                            + count(figure("retention-trimmed-values"), "value") + " retired; rejected for a size "
+                            + figure("rejected-sizes") + ", a quota " + figure("rejected-quotas") + ", a rate "
+                            + figure("rejected-rates"),
+                    fields);
+        }
+
+        /** Explains the value of a setting. */
+        private String note(SpaceSetting setting) {
+            long value = figure(setting.key());
+            Object effective = fields.get("effective-durability");
+            return switch (setting.unit()) {
+                case BYTES -> "  (" + size(value) + ")";
+                case MILLISECONDS -> "  (ms)";
+                case SECONDS -> "  (" + Figures.age(Duration.ofSeconds(value)) + ")";
+                default ->
+                    setting == SpaceSetting.DURABILITY && !Objects.equals(effective, fields.get(setting.key()))
+                            ? "  (here " + effective + ", the level of the server)"
+                            : "";
+            };
         }
     }
 }

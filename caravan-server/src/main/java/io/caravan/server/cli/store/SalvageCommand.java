@@ -53,7 +53,10 @@ public final class SalvageCommand extends StoreCommand {
             });
         }
         printAnyway(
-                output, target + " has " + Output.text(report), Output.fields("directory", target.toString(), report));
+                output,
+                target + " has " + report.lists() + " lists, " + report.entries() + " entries, " + report.bytes()
+                        + " bytes of values; " + report.lostEntries() + " entries are known to be missing",
+                Output.fields("directory", target.toString(), report));
         output.flush();
         exitWith(report.losses() == 0 ? CommandLine.ExitCode.OK : UNEXPECTED);
     }

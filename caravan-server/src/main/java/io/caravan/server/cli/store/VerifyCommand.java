@@ -6,6 +6,7 @@ import io.caravan.Shards;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cluster.Cluster;
@@ -49,17 +50,22 @@ public final class VerifyCommand extends StoreCommand {
             String message = String.valueOf(fault.getMessage());
             printAnyway(output, "FAULT: " + message, Map.of("fault", message));
         }
-        Map<String, ?> figures = Output.fields(
-                "faults", report.faults().size(),
-                "checkpoints", report.checkpoints(),
-                "frames", report.frames(),
-                "lists", report.lists(),
-                "entries", report.entries(),
-                "bytes", report.bytes());
+        int faults = report.faults().size();
         printAnyway(
                 output,
-                store + (report.clean() ? " is clean: " : " is damaged: ") + Output.text(figures),
-                Output.fields("directory", store.toString(), "clean", report.clean(), figures));
+                store
+                        + (report.clean() ? " is clean: " : " has " + Figures.count(faults, "fault") + ": ")
+                        + report.checkpoints() + " checkpoints, " + report.frames() + " frames, " + report.lists()
+                        + " lists, " + report.entries() + " entries, " + report.bytes() + " bytes of values read",
+                Output.fields(
+                        "directory", store.toString(),
+                        "clean", report.clean(),
+                        "faults", faults,
+                        "checkpoints", report.checkpoints(),
+                        "frames", report.frames(),
+                        "lists", report.lists(),
+                        "entries", report.entries(),
+                        "bytes", report.bytes()));
         return report.clean();
     }
 

@@ -31,7 +31,7 @@ class ArchiveCommandTest {
             run(served, 0, "first 0", "append", "d", "a", "b");
             // The server's first scan of all documents may have archived the document before this command.
             run(served, 0, "generation 1, first 0, next 2", "archive", "d");
-            run(served, 0, "generation 1, first 0, next 2, uploaded false\n", "archive", "d");
+            run(served, 0, "generation 1, first 0, next 2, unchanged\n", "archive", "d");
             run(served, 0, "{\"generation\":1,\"first\":0,\"next\":2,\"uploaded\":false}", "archive", "d", "--json");
             run(served, 3, "'absent' does not exist", "archive", "absent");
             client.faults((number, call, key) -> ObjectFault.REJECTED);

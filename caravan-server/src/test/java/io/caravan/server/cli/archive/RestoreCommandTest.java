@@ -88,7 +88,7 @@ class RestoreCommandTest {
             CommandRun.of(served, "append", "a", "x", "y");
             archive(served, "a");
             CommandRun none = CommandRun.of(served, "restore", "a");
-            assertThat(none.out()).isEqualTo("first 0, next 2, added 0, generation 1\n");
+            assertThat(none.out()).isEqualTo("first 0, next 2, added 0 from generation 1\n");
             CommandRun.of(served, "restore", "a", "--at", "1")
                     .exits(3, "would go back in time; restore it under another name");
             CommandRun other = CommandRun.of(served, "restore", "a", "--at", "1", "--as", "b", "--json");
@@ -112,18 +112,19 @@ class RestoreCommandTest {
     void restoresEntireStore() throws IOException {
         try (ServedStore served = serve(false)) {
             CommandRun.of(served, "append", "a", "x", "y");
-            CommandRun.of(served, "append", "b", "z");
-            archive(served, "a", "b");
+            CommandRun.of(served, "append", "b', added 9", "z");
+            archive(served, "a", "b', added 9");
         }
         CommandRun run = restoreAll().exits(0);
         assertThat(run.out().lines())
                 .contains(
-                        "restored name a, generation 1, first 0, next 2, added 2",
-                        "restored 2, present 0, deleted 0, faults 0, values 3, bytes 3 B");
+                        "restored 'a' generation 1: first 0, next 2, added 2",
+                        "restored 'b', added 9' generation 1: first 0, next 1, added 1",
+                        "2 documents restored, 0 were there already, 0 were deleted, 0 faults; 3 values, 3 bytes");
         assertThat(run.err()).contains("to replace the lost server: caravan serve --data ");
         assertThat(restoreAll("--json").out().lines())
                 .hasSize(3)
-                .contains("{\"name\":\"b\",\"generation\":1,\"first\":0,\"next\":1,\"added\":0}")
+                .contains("{\"name\":\"b', added 9\",\"generation\":1,\"first\":0,\"next\":1,\"added\":0}")
                 .endsWith("{\"restored\":0,\"present\":2,\"deleted\":0,\"faults\":0,\"values\":0,\"bytes\":0}");
     }
 
@@ -143,11 +144,11 @@ class RestoreCommandTest {
         CommandRun run = restoreAll().exits(1);
         assertThat(run.err())
                 .contains(
-                        "FAULT: name a, object snapshots/a/",
+                        "FAULT: document 'a', object snapshots/a/",
                         "1 documents were not restored from their latest generations",
                         "the store lacks 1 of them, and is marked as incomplete")
                 .doesNotContain("to replace the lost server");
-        assertThat(run.out()).contains("restored name b,");
+        assertThat(run.out()).contains("restored 'b'");
         restoreAll("--allow-missing").exits(1, "is marked as complete without them");
     }
 

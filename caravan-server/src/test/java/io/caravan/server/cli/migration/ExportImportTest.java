@@ -89,8 +89,8 @@ class ExportImportTest {
                 .isEqualTo("exported 4 documents, 39 values, 2.5 MiB to " + path(file) + "\n");
         assertThat(ok(to, "import", path(file)).out()).isEqualTo("imported 4 documents, 39 values, 2.5 MiB\n");
         same("letters/1", "letters/long", "letters/empty", "pictures");
-        assertThat(ok(to, "append", "letters/1", "on").out()).isEqualTo("first 3, next 4, values 1\n");
-        assertThat(ok(to, "append", "letters/empty", "on").out()).isEqualTo("first 1, next 2, values 1\n");
+        assertThat(ok(to, "append", "letters/1", "on").out()).isEqualTo("first 3, next 4\n");
+        assertThat(ok(to, "append", "letters/empty", "on").out()).isEqualTo("first 1, next 2\n");
         try (var files = Files.list(directory)) {
             assertThat(files).containsExactly(directory.resolve(file));
         }

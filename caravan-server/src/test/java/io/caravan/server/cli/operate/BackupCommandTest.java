@@ -76,7 +76,8 @@ class BackupCommandTest {
             run(address, "append", "letters/1", "Dear Ada,");
             CommandRun made = run(address, "backup", "monday").succeeds();
             assertThat(made.out())
-                    .matches("path \\Q" + backup + "\\E, files [0-9]+, bytes [0-9.]+ .iB, lsn [0-9]+, millis [0-9]+\n");
+                    .matches("\\Q" + backup + "\\E contains the store as it was at log position [0-9]+:"
+                            + " [0-9]+ files, [0-9.]+ .iB, in [0-9.]+ s\n");
             assertThat(DurableListStore.verify(backup, VerifyReport.Progress.NONE)
                             .clean())
                     .isTrue();

@@ -36,23 +36,30 @@ class SpaceCommandTest {
     void setsShowsListsAndRemovesSpaces() {
         run("set", "chat/", "retain-values=1000", "max-value-bytes=64KiB").exits(0);
         assertThat(out)
-                .startsWith("prefix: chat/\n")
-                .contains("\nmax-value-bytes: 64.0 KiB\n", "\nretain-values: 1000\n", "\ndocuments: 0\n");
+                .startsWith("space 'chat/': 0 documents, 0 B\n")
+                .contains("  max-value-bytes    65536  (64.0 KiB)\n", "  retain-values      1000\n");
         run("set", "chat/", "retain-values=0").exits(0);
         assertThat(out).doesNotContain("retain-values");
         run("set", "a", "quota-bytes=1GiB", "--json").exits(0);
         assertThat(out).startsWith("{\"prefix\":\"a\",\"quota-bytes\":1073741824,\"documents\":0,");
         run("ls").exits(0);
         assertThat(out.lines())
-                .satisfiesExactly(
-                        line -> assertThat(line).startsWith("prefix a, quota-bytes 1.0 GiB, documents 0, bytes 0 B, "),
-                        line -> assertThat(line).startsWith("prefix chat/, max-value-bytes 64.0 KiB, documents 0, "));
+                .containsExactly(
+                        "prefix  documents       size  rejected  settings",
+                        "a               0        0 B         0  quota-bytes=1073741824",
+                        "chat/           0        0 B         0  max-value-bytes=65536");
         run("ls", "--json").exits(0);
         assertThat(out.lines()).hasSize(2).allMatch(line -> line.startsWith("{\"prefix\":\""));
         run("ls", "a").exits(0);
-        assertThat(out).startsWith("prefix: a\nquota-bytes: 1.0 GiB\n");
+        assertThat(out).startsWith("space 'a': ").contains("(1.0 GiB)");
+        run("set", "a", "retain-age=12h", "flush-delay=50ms").exits(0);
+        assertThat(out)
+                .contains(
+                        "  retain-age         43200  (12h)\n",
+                        "  flush-delay        50  (ms)\n",
+                        "\nsince the server started: 0 writes of 0 B, 0 values retired; rejected for a size 0, a quota");
         run("rm", "a").exits(0);
-        assertThat(out).isEqualTo("removed a\n");
+        assertThat(out).isEqualTo("space 'a' is removed\n");
         run("rm", "a").exits(3);
         assertThat(err).isEqualTo("caravan: there is no space 'a'\n");
         run("ls", "a").exits(3);
