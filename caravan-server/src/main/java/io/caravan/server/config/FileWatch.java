@@ -16,51 +16,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reloads an object when its files have changed. Checks the modification times and sizes every {@value #PERIOD_SECONDS}
- * seconds. It reloads the object when two consecutive checks find the same change, so that it does not read files that
+ * An object that is read from files, and read again when they change. Checks the modification times and sizes every {@value #PERIOD_SECONDS}
+ * seconds once {@link #watch} has been called. It reloads the object when two consecutive checks find the same change, so that it does not read files that
  * are still being written.
  *
  * <p>A failed reload is retried at each check, because a change to a file's permissions affects neither its time nor
  * its size. Polling works on every file system, and for files that are replaced, such as those mounted into containers.
  */
-public final class FileWatch {
+public abstract class FileWatch {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
     private static final int PERIOD_SECONDS = 2;
 
-    private final Reloadable reloadable;
+    private final List<Path> files;
     private List<Stamp> inUse;
     private List<Stamp> seen;
     /** The failure of the last check, which is logged once; null if the check succeeded. */
     private @Nullable String failure;
 
-    /** An object that is read from files. */
-    public interface Reloadable {
-        /** Returns the files, which need not exist. */
-        List<Path> files();
-
-        /** Reads the files again; changes nothing if it throws. */
-        void reload() throws IOException;
-    }
-
     private record Stamp(
             FileTime modified, long bytes, @Nullable Object key) {}
 
-    FileWatch(Reloadable reloadable) {
-        this.reloadable = reloadable;
+    /**
+     * Creates the object, which must read its files only afterwards: a change from now on is found even if it happens
+     * before {@link #watch} is called.
+     *
+     * @param files the files, which need not exist
+     */
+    protected FileWatch(List<Path> files) {
+        this.files = files;
         this.inUse = stamps();
         this.seen = inUse;
     }
 
-    /** Watches an object that was just read from the current state of its files, if it has any, until the JVM ends. */
-    public static void start(Reloadable reloadable) {
-        if (!reloadable.files().isEmpty()) {
-            FileWatch watch = new FileWatch(reloadable);
+    protected final List<Path> files() {
+        return files;
+    }
+
+    /** Reads the files again; changes nothing if it throws. */
+    public abstract void reload() throws IOException;
+
+    /** Watches the files, if there are any, until the JVM ends. */
+    public final void watch() {
+        if (!files.isEmpty()) {
             Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-watch", true))
-                    .scheduleWithFixedDelay(watch::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+                    .scheduleWithFixedDelay(this::check, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
         }
     }
 
-    void check() {
+    final void check() {
         List<Stamp> now = stamps();
         boolean settled = now.equals(seen);
         seen = now;
@@ -68,7 +71,7 @@ public final class FileWatch {
             return;
         }
         try {
-            reloadable.reload();
+            reload();
             inUse = now;
             failure = null;
         } catch (IOException | RuntimeException | Error wrong) {
@@ -77,14 +80,14 @@ public final class FileWatch {
                 failure = problem;
                 LOG.error(
                         "cannot use the new contents of '{}'; the previous contents stay in use, and the files are read again later: {}",
-                        reloadable.files().stream().map(Path::toString).collect(Collectors.joining("', '")),
+                        files.stream().map(Path::toString).collect(Collectors.joining("', '")),
                         problem);
             }
         }
     }
 
     private List<Stamp> stamps() {
-        return reloadable.files().stream().map(FileWatch::stamp).toList();
+        return files.stream().map(FileWatch::stamp).toList();
     }
 
     private static Stamp stamp(Path file) {

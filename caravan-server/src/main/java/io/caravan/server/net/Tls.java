@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * The TLS configuration of a listener, read from PEM files and reloaded when they change. New connections use the new
  * certificate, and open connections keep the old one.
  */
-public final class Tls implements FileWatch.Reloadable {
+public final class Tls extends FileWatch {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);
 
     private final Path certificate;
@@ -38,6 +38,7 @@ public final class Tls implements FileWatch.Reloadable {
      * IOException} if a file cannot be read or is invalid.
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
+        super(clientAuthority == null ? List.of(certificate, key) : List.of(certificate, key, clientAuthority));
         this.certificate = certificate;
         this.key = key;
         this.clientAuthority = clientAuthority;
@@ -60,11 +61,6 @@ public final class Tls implements FileWatch.Reloadable {
         } catch (SSLException | IllegalArgumentException wrong) {
             throw new IOException(PemPair.unusable(certificate, key, wrong), wrong);
         }
-    }
-
-    @Override
-    public List<Path> files() {
-        return clientAuthority == null ? List.of(certificate, key) : List.of(certificate, key, clientAuthority);
     }
 
     @Override

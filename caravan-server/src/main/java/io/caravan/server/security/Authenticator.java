@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Secrets may come from a file. If its new contents are invalid, {@link #reload} fails, and the old secrets stay valid.
  */
-public final class Authenticator implements FileWatch.Reloadable {
+public final class Authenticator extends FileWatch {
     /** The user name that matches every user; Redis clients send it if no user name is configured. */
     public static final String DEFAULT_USER = "default";
 
@@ -35,7 +35,6 @@ public final class Authenticator implements FileWatch.Reloadable {
     /** The owners of the valid secrets; null if no secret is required. */
     private volatile @Nullable List<Principal> owners;
 
-    private final List<Path> files;
     private final Format format;
 
     /** The format of a file of secrets. */
@@ -44,13 +43,14 @@ public final class Authenticator implements FileWatch.Reloadable {
     }
 
     private Authenticator(@Nullable List<Principal> owners, List<Path> files, Format format) {
+        super(files);
         this.owners = owners;
-        this.files = files;
         this.format = format;
     }
 
     private static Authenticator ofFile(Path file, Format format) throws IOException {
-        Authenticator authenticator = new Authenticator(format.read(file), List.of(file), format);
+        Authenticator authenticator = new Authenticator(List.of(), List.of(file), format);
+        authenticator.owners = format.read(file);
         warnIfReadableByOthers(file);
         return authenticator;
     }
@@ -75,15 +75,10 @@ public final class Authenticator implements FileWatch.Reloadable {
         return ofFile(file, SecretsFile::readPassword);
     }
 
-    @Override
-    public List<Path> files() {
-        return files;
-    }
-
     /** Reads the file again. Principals whose secrets are not in it any more lose all permissions at once. */
     @Override
     public void reload() throws IOException {
-        for (Path file : files) {
+        for (Path file : files()) {
             List<Principal> changed = format.read(file);
             warnIfReadableByOthers(file);
             List<Principal> old = Objects.requireNonNull(owners);

@@ -24,12 +24,7 @@ class FileWatchTest {
     @BeforeEach
     void start() throws IOException {
         file = Files.writeString(directory.resolve("f"), "a");
-        watch = new FileWatch(new FileWatch.Reloadable() {
-            @Override
-            public List<Path> files() {
-                return List.of(file);
-            }
-
+        watch = new FileWatch(List.of(file)) {
             @Override
             public void reload() throws IOException {
                 reloads++;
@@ -40,7 +35,7 @@ class FileWatchTest {
                     throw new IOException("wrong");
                 }
             }
-        });
+        };
     }
 
     private void checkTimes(int times) {
@@ -53,6 +48,24 @@ class FileWatchTest {
     void doesNotReloadUnchangedFile() {
         checkTimes(3);
         assertThat(reloads).isZero();
+    }
+
+    /** The server reads its secrets, and later starts to watch them. A secret that is revoked between must not stay valid. */
+    @Test
+    void readsFileAgainThatChangedBeforeWatchBegins() throws IOException {
+        FileWatch read = new FileWatch(List.of(file)) {
+            {
+                Files.writeString(file, "changed after the first read");
+            }
+
+            @Override
+            public void reload() {
+                reloads++;
+            }
+        };
+        read.check();
+        read.check();
+        assertThat(reloads).isOne();
     }
 
     @Test

@@ -14,7 +14,6 @@ import io.caravan.server.backup.Backups;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.doctor.MachineChecks;
 import io.caravan.server.cluster.Cluster;
-import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.config.Setting;
@@ -189,12 +188,12 @@ public final class ServeCommand extends SettingsCommand {
         processOptions.stopTimeout();
         storeOptions.backupDirectory();
         Authenticator authenticator = securityOptions.authenticator(settings.environment());
-        FileWatch.start(authenticator);
+        authenticator.watch();
         listenOptions.checkReach("--resp", resp, authenticator.required());
         listenOptions.checkReach("--http", http, authenticator.required());
         Tls tls = securityOptions.tls();
         if (tls != null) {
-            FileWatch.start(tls);
+            tls.watch();
         }
         NetworkConfig network = listenOptions.network(
                 withinOpenFiles(limitOptions.network(store), new MachineChecks(Path.of("/")).openFiles()), tls);
