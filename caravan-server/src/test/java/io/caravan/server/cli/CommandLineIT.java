@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.caravan.ListStore;
 import io.caravan.server.app.SmallFiles;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -134,6 +136,39 @@ class CommandLineIT {
             log.toHandle().destroy();
             assertThat(exitCode(log)).isZero();
             assertThat(out.readLine()).isNull();
+        }
+    }
+
+    @Test
+    void terminatedLogReportsDamage() throws Exception {
+        try (ListStore store = SmallFiles.open(directory)) {
+            for (int i = 0; i < 3; i++) {
+                store.append(1, new byte[3_000]).join();
+            }
+        }
+        Path file = directory.resolve("log-0000000000000000.wal");
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[4096 + 60] ^= 1;
+        Files.write(file, bytes);
+        Process log = start("", "log", directory.toString(), "--follow");
+        assertThat(log.inputReader(UTF_8).readLine()).startsWith("{\"type\":\"damage\"");
+        log.toHandle().destroy();
+        assertThat(exitCode(log)).isOne();
+    }
+
+    /** The server does not reply, so the export waits after it has created its file. */
+    @Test
+    void terminatedExportLeavesNoFile() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Path file = directory.resolve("x.export");
+            Process export = start("127.0.0.1:" + silent.getLocalPort(), "export", "--out", file.toString());
+            try (Socket connection = silent.accept()) {
+                assertThat(connection.getInputStream().read()).isNotNegative();
+                assertThat(directory.toFile().list()).singleElement(STRING).endsWith(".partial");
+                export.toHandle().destroy();
+                assertThat(exitCode(export)).isNotZero();
+            }
+            assertThat(directory).isEmptyDirectory();
         }
     }
 

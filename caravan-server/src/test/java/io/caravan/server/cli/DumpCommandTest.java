@@ -2,6 +2,7 @@ package io.caravan.server.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -83,17 +84,29 @@ class DumpCommandTest {
         });
     }
 
-    @Test
-    void printsDamageAndContinuesAfterIt() throws IOException {
+    private void damageLog() throws IOException {
         try (ListStore store = open()) {
-            for (int i = 0; i < 20; i++) {
-                store.append(5, new byte[3_000]).join();
-            }
+            appendTo(store);
         }
+        flipFirstFrame();
+    }
+
+    private static void appendTo(ListStore store) {
+        for (int i = 0; i < 20; i++) {
+            store.append(5, new byte[3_000]).join();
+        }
+    }
+
+    private void flipFirstFrame() throws IOException {
         Path log = directory.resolve("log-0000000000000000.wal");
         byte[] bytes = Files.readAllBytes(log);
         bytes[4096 + 60] ^= 1;
         Files.write(log, bytes);
+    }
+
+    @Test
+    void printsDamageAndContinuesAfterIt() throws IOException {
+        damageLog();
         run("log").exits(1);
         assertThat(lines("damage")).singleElement().satisfies(damage -> {
             assertThat(damage.get("file").asText()).isEqualTo("log-0000000000000000.wal");
@@ -103,6 +116,33 @@ class DumpCommandTest {
         assertThat(lines("append")).hasSize(19);
         run("dump").exits(1);
         assertThat(lines("end").get(0).get("damage").asLong()).isPositive();
+    }
+
+    @Test
+    void repairReportsWhatItCutsOff() throws IOException {
+        Path open = directory;
+        try (ListStore store = open()) {
+            appendTo(store);
+            // A copy of the files of an open store is as after a crash.
+            directory = Files.createDirectory(directory.resolve("crashed"));
+            for (Path file : Files.list(open).filter(Files::isRegularFile).toList()) {
+                Files.copy(file, directory.resolve(file.getFileName()));
+            }
+        }
+        flipFirstFrame();
+        run("repair", "--dry-run").exits(3);
+        assertThat(last.out().lines())
+                .hasSizeGreaterThan(1)
+                .first(STRING)
+                .matches("\\Q" + directory
+                        + "\\E: the log would be cut off at LSN [0-9]+; files that would be changed or" + " removed:");
+        run("repair", "--keep", directory + "-kept").exits(0);
+        assertThat(last.out().lines())
+                .hasSizeGreaterThan(1)
+                .first(STRING)
+                .matches("\\Q" + directory + "\\E: the log was cut off at LSN [0-9]+; copies of the changed files:");
+        run("repair", "--keep", directory + "-unused").exits(0);
+        assertThat(last.out()).isEqualTo(directory + " can be opened as it is; nothing was changed\n");
     }
 
     @Test

@@ -194,6 +194,8 @@ class MainTest {
         run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1")
                 .exits(1);
         assertOneLine("'no.such.host.invalid' is not known");
+        run("stat", "--server", "no.such.host.invalid:1").exits(1);
+        assertOneLine("'no.such.host.invalid' is not known");
     }
 
     /** The commands in the section on repairs must print the documented output. {@code …} stands for any output. */

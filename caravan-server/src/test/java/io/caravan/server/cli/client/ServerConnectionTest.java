@@ -49,6 +49,18 @@ class ServerConnectionTest {
 
     /** Runs a client against a server that sends a greeting and these bytes, and then ends its output. */
     private static void withReplies(String replies, Client client) throws Exception {
+        withServer(replies, port -> {
+            try (ServerConnection connection = ServerConnection.open(server(port))) {
+                client.use(connection);
+            }
+        });
+    }
+
+    private interface PortUser {
+        void use(int port) throws IOException;
+    }
+
+    private static void withServer(String replies, PortUser user) throws Exception {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             Thread server = new Thread(() -> {
                 try (Socket socket = listener.accept()) {
@@ -60,11 +72,19 @@ class ServerConnectionTest {
                 }
             });
             server.start();
-            try (ServerConnection connection = ServerConnection.open(server(listener.getLocalPort()))) {
-                client.use(connection);
-            }
+            user.use(listener.getLocalPort());
             server.join();
         }
+    }
+
+    @Test
+    void statEscapesControlCharacters() throws Exception {
+        withServer(
+                "$20\r\n# A\r\nproblem:a\u001b[2J\r\n\r\n",
+                port -> CommandRun.at("127.0.0.1:" + port, "stat").prints("# A\nproblem: a\\u001b[2J\n"));
+        withServer(
+                "%1\r\n$4\r\ntype\r\n$4\r\na\n\u001bb\r\n",
+                port -> CommandRun.at("127.0.0.1:" + port, "stat", "d").prints("type: a\\n\\u001bb\n"));
     }
 
     @Test

@@ -163,6 +163,19 @@ class FollowTest {
     }
 
     @Test
+    void followContinuesEqualCopy() throws Exception {
+        here.rpush("a", "1", "2");
+        there.rpush("a", "1", "2");
+        Run run = follow(to.address());
+        here.rpush("b", "1");
+        Eventually.await("the first round has ended", () -> there.llen("b") == 1);
+        assertThat(there.lrange("a", 0, -1)).containsExactly("1", "2");
+        here.rpush("a", "3");
+        awaitSame();
+        assertThat(run.end().exits(0).err()).isEmpty();
+    }
+
+    @Test
     void followReconnectsAfterServerRestart() throws Exception {
         here.rpush("a", "1");
         Run run = follow(to.address(), "a");
