@@ -182,7 +182,7 @@ record TopReport(Sample before, Sample after) {
     }
 
     private String rate(String counter, String perSecond) {
-        return String.format(Locale.ROOT, RATE, counter, perSecond, statistic(counter));
+        return String.format(Locale.ROOT, RATE, counter.replace('_', ' '), perSecond, statistic(counter));
     }
 
     /** Inserts the statistics into lines. Omits a line if one of its statistics is absent or empty. */

@@ -75,6 +75,7 @@ class TopCommandTest {
             assertThat(top.out())
                     .contains("documents: 1", "each second", "acknowledged", "checkpoints", "disk ")
                     .containsPattern("appends +0\\.0 +3\n")
+                    .containsPattern("appended bytes +0 B +3 B\n")
                     .doesNotContain("\u001b");
             assertThat(top.out().lines()).allMatch(line -> line.length() <= 100);
         }
