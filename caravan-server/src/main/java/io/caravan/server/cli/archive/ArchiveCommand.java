@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -57,26 +56,15 @@ public final class ArchiveCommand extends ClientCommand {
 
     /** The base class of the subcommands of {@code archive}. */
     abstract static class Subcommand extends CliCommand {
-        private static final int LAST = ArchivePlace.ORDER + 1;
-        private static final int MAX_JOBS = 256;
-
         @Mixin
         private ArchivePlace place;
-
-        @Option(
-                names = "--jobs",
-                order = LAST - 2,
-                paramLabel = "N",
-                defaultValue = "16",
-                description = "Number of documents to process at a time.")
-        private int jobs;
 
         @Mixin
         private Format format;
 
         @Override
         protected final void run(Output output) throws IOException {
-            check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
+            jobs();
             checkOptions();
             try (ObjectStore objects = place.open()) {
                 run(Archive.open(objects), output);
@@ -90,7 +78,7 @@ public final class ArchiveCommand extends ClientCommand {
         abstract void run(Archive archive, Output output) throws IOException;
 
         final int jobs() {
-            return jobs;
+            return place.jobs();
         }
     }
 

@@ -13,9 +13,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Options for the location of an archive. */
+/** Options for the location of an archive, and for the speed of access to it. */
 public final class ArchivePlace {
-    static final int ORDER = S3Settings.ORDER;
+    private static final int ORDER = S3Settings.ORDER;
+    private static final int MAX_JOBS = 256;
 
     @Spec(Spec.Target.MIXEE)
     private CommandLine.Model.CommandSpec spec;
@@ -29,8 +30,24 @@ public final class ArchivePlace {
                     + " environment variable CARAVAN_ARCHIVE.")
     private @Nullable String url;
 
+    @Option(
+            names = "--jobs",
+            order = ORDER - 1,
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Number of documents to process at a time, from 1 to 256.")
+    private int jobs;
+
     @Mixin
     private S3Settings s3;
+
+    /** Returns the number of documents to process at a time; throws {@link ParameterException} if it is invalid. */
+    int jobs() {
+        if (jobs < 1 || jobs > MAX_JOBS) {
+            throw new ParameterException(spec.commandLine(), "--jobs must be from 1 to " + MAX_JOBS);
+        }
+        return jobs;
+    }
 
     /** Returns the configured location, or null if there is none. */
     public @Nullable String url() {

@@ -49,7 +49,6 @@ import picocli.CommandLine.Parameters;
             "  caravan restore --archive s3://backups/caravan --data data > restored.txt"
         })
 public final class RestoreCommand extends ClientCommand {
-    private static final int MAX_JOBS = 256;
     private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data,"
             + " --allow-older and --allow-missing for an entire store: do not combine them";
 
@@ -91,13 +90,6 @@ public final class RestoreCommand extends ClientCommand {
     private int groups;
 
     @Option(
-            names = "--jobs",
-            paramLabel = "N",
-            defaultValue = "16",
-            description = "Documents to read from the archive at a time, from 1 to 256.")
-    private int jobs;
-
-    @Option(
             names = "--allow-older",
             description = "If the latest generation of a document is damaged, restore the newest older one that is"
                     + " intact.")
@@ -120,7 +112,7 @@ public final class RestoreCommand extends ClientCommand {
         } else {
             check(at == null && as == null, BOTH);
             check(groups >= 1 && groups <= Shards.MAX_SHARDS, "--shards must be from 1 to " + Shards.MAX_SHARDS);
-            check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
+            archive.jobs();
             String how = "give NAME for a running server to restore, or --archive and --data for an entire store";
             restoreAll(given(archive.url(), how), given(data, how), output);
         }
@@ -177,7 +169,7 @@ public final class RestoreCommand extends ClientCommand {
             StoreConfig store = StoreConfig.builder(directory)
                     .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
                     .build();
-            WholeRestore.toStore(opened, store, groups, jobs, allowOlder, allowMissing, report);
+            WholeRestore.toStore(opened, store, groups, archive.jobs(), allowOlder, allowMissing, report);
         }
         report.finish(allowMissing, this::printMessage);
     }
