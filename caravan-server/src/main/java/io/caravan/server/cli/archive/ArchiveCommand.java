@@ -3,6 +3,7 @@ package io.caravan.server.cli.archive;
 import static io.caravan.server.cli.common.Figures.count;
 import static io.caravan.server.cli.common.Figures.size;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
 import io.caravan.server.archive.Verification.VerificationListener;
@@ -108,7 +109,8 @@ public final class ArchiveCommand extends ClientCommand {
                 report = Verification.verify(archive, jobs(), new VerificationListener() {
                     @Override
                     public void fault(String message) {
-                        Output.unchecked(() -> output.print("FAULT: " + message, Map.of("fault", message)));
+                        Output.unchecked(() ->
+                                output.print("FAULT: " + DocumentName.printable(message), Map.of("fault", message)));
                     }
 
                     @Override

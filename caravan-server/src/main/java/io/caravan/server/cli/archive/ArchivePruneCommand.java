@@ -138,14 +138,10 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
 
     private void print(Removal removal, Output output) throws IOException {
         String kind = removal.kind().name().toLowerCase(Locale.ROOT);
+        String line = String.format(
+                Locale.ROOT, "%-10s  %10s  %s  '%s'", kind, size(removal.bytes()), removal.key(), removal.document());
         output.print(
-                String.format(
-                        Locale.ROOT,
-                        "%-10s  %10s  %s  '%s'",
-                        kind,
-                        size(removal.bytes()),
-                        removal.key(),
-                        DocumentName.printable(removal.document())),
+                DocumentName.printable(line),
                 Output.fields(
                         dryRun ? "wouldRemove" : "removed",
                         kind,
