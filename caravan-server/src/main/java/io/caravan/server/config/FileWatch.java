@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An object that is read from files, and read again when they change. Checks the modification times and sizes every {@value #PERIOD_SECONDS}
- * seconds once {@link #watch} has been called. It reloads the object when two consecutive checks find the same change, so that it does not read files that
- * are still being written.
+ * An object that is read from files, and read again when they change. Once {@link #watch} has been called, checks the
+ * modification times and sizes every {@value #PERIOD_SECONDS} seconds. It reloads the object when two consecutive
+ * checks find the same change, so that it does not read files that are still being written.
  *
  * <p>A failed reload is retried at each check, because a change to a file's permissions affects neither its time nor
  * its size. Polling works on every file system, and for files that are replaced, such as those mounted into containers.
