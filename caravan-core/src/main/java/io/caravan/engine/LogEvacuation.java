@@ -9,6 +9,7 @@ import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
+import io.caravan.io.PendingReadError;
 import io.caravan.io.StoreFile;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
@@ -546,6 +547,7 @@ final class LogEvacuation {
             }
             try {
                 if (!copyAndCheck(lsn, length, id, creationLsn, sequence)) {
+                    PendingReadError.raise();
                     damaged.add(log.corrupt(lsn, id, sequence, DAMAGED));
                 }
             } catch (InternalError unreadable) {

@@ -7,6 +7,7 @@ import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.io.MappedFile;
+import io.caravan.io.PendingReadError;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -231,6 +232,7 @@ public final class HeapFile implements AutoCloseable {
         ByteBuffer bytes = current[number].buffer();
         try {
             if (!EntryLayout.valid(bytes, offset, length, id, creationLsn, sequence)) {
+                PendingReadError.raise();
                 throw corrupt(address, id, sequence, "the entry's bytes are not those that were written");
             }
         } catch (InternalError unreadable) {

@@ -10,6 +10,7 @@ import io.caravan.format.FrameLayout.Link;
 import io.caravan.format.FsyncedLsnLayout;
 import io.caravan.format.Region;
 import io.caravan.io.MappedFile;
+import io.caravan.io.PendingReadError;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -172,12 +173,13 @@ public final class LogSegments implements AutoCloseable {
             if (!copy(lsn, entry, bytes)) {
                 return null;
             }
+            if (!EntryLayout.valid(entry, 0, Region.length(region), id, creationLsn, sequence)) {
+                PendingReadError.raise();
+                throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
+            }
         } catch (InternalError unreadable) {
             // The JVM throws this if the disk cannot read a mapped page.
             throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
-        }
-        if (!EntryLayout.valid(entry, 0, Region.length(region), id, creationLsn, sequence)) {
-            throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
         }
         return entry.slice(EntryLayout.VALUE, Region.length(region)).asReadOnlyBuffer();
     }
@@ -437,6 +439,7 @@ public final class LogSegments implements AutoCloseable {
                     int bytes = Math.min(Region.entryBytes(regions[i]), LOADED_BYTES);
                     mapping.load(geometry.offsetOf(lsn), Math.min(bytes, geometry.remaining(lsn)));
                 }
+                PendingReadError.raise();
             } catch (InternalError unreadable) {
                 // Copying the entry fails, too, and reports it.
             } finally {
