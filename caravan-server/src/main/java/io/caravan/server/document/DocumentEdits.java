@@ -430,8 +430,11 @@ public final class DocumentEdits {
         return !(rejected instanceof CaravanException);
     }
 
-    /** Thrown when the write needs a document that is not locked; the write is repeated with that document locked. */
-    private static final class MissingNameException extends RuntimeException {
+    /**
+     * Thrown when the write needs a document that is not locked; the write is repeated with that document locked. A
+     * change must not catch it.
+     */
+    public static final class MissingNameException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         private final transient DocumentName name;

@@ -4,6 +4,7 @@ import static io.caravan.server.protocol.resp.CommandSpec.transactions;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentEdits.MissingNameException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -145,6 +146,8 @@ final class Transaction {
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
             return step.change().apply(edits);
+        } catch (MissingNameException repeated) {
+            throw repeated;
         } catch (RuntimeException rejected) {
             throw new CommandException(CommandException.reply(rejected).text() + " (command " + number
                     + " of the transaction, " + step.command() + "; nothing has been changed)");

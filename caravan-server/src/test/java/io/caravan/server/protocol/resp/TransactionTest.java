@@ -69,6 +69,16 @@ class TransactionTest extends RespTestBase {
     }
 
     @Test
+    void deletesFork() throws IOException {
+        client.call("RPUSH", "source", "a", "b");
+        TestDocuments.fork(fixture.documents, "source", "fork", 2);
+        replies("+OK", "MULTI");
+        queue("DEL", "fork");
+        replies("[:1]", "EXEC");
+        replies("+OK", "LTRIM", "source", "1", "-1");
+    }
+
+    @Test
     void readsSeeEarlierWrites() throws IOException {
         client.call("RPUSH", "k", "a", "b");
         replies("+OK", "MULTI");
