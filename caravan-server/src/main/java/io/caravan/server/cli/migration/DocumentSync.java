@@ -1,7 +1,6 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.Chunk;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
@@ -252,26 +251,35 @@ final class DocumentSync {
 
     private void create(DocumentName name, Description now, Replaced replaced) throws IOException {
         Copy before = copies.remove(name);
-        Importer importer = new Importer(servers.target(), Existing.REJECT, retries, (document, outcome, why) -> {
+        Importer importer = importer(name, now).replacing(replaced);
+        importer.begin(name.toBytes(), now);
+        transfer(name, now, importer);
+        if (before != null) {
+            // A document that is about to expire is skipped, so the earlier copy stays.
+            copies.putIfAbsent(name, before);
+        }
+    }
+
+    private Importer importer(DocumentName name, Description now) {
+        return new Importer(servers.target(), Existing.REJECT, retries, (document, outcome, why) -> {
             switch (outcome) {
                 case SENT -> {
                     addCopy(name, now, document.there());
-                    count(document.sum());
+                    values += document.sum().count();
+                    bytes += document.sum().bytes();
                 }
                 // Another command has copied the document in the meantime.
                 case ALREADY -> addCopy(name, now, document.there());
-                case EXPIRED -> {
-                    if (before != null) {
-                        // The replacement was skipped, so the earlier copy stays.
-                        copies.put(name, before);
-                    }
-                }
+                case EXPIRED -> {}
                 default -> throw new RejectedException(why);
             }
         });
-        importer.replacing(replaced).begin(name.toBytes(), now);
+    }
+
+    /** Passes these values to an importer, in which the document has begun, until they are durable and compared. */
+    private void transfer(DocumentName name, Description range, Importer importer) throws IOException {
         try {
-            servers.source().read(name.toBytes(), now, value -> {
+            servers.source().read(name.toBytes(), range, value -> {
                 importer.value(value.sequence(), value.bytes());
                 String rejection = importer.rejection();
                 if (rejection != null) {
@@ -286,11 +294,6 @@ final class DocumentSync {
         importer.finish();
     }
 
-    private void count(DocumentChecksum sum) {
-        values += sum.count();
-        bytes += sum.bytes();
-    }
-
     private boolean isSame(DocumentName name, Description here, Description there, long from, long to)
             throws IOException {
         return sum(servers.source(), name, here, from, to).isSame(sum(servers.target(), name, there, from, to));
@@ -301,22 +304,6 @@ final class DocumentSync {
         DocumentChecksum sum = new DocumentChecksum(true);
         server.read(name.toBytes(), document.from(from).until(to), value -> sum.value(value.bytes()));
         return sum;
-    }
-
-    /** Reads values back, and compares them with those sent. */
-    private void requireSame(DocumentName name, DocumentChecksum sent, long id, long from) throws IOException {
-        boolean same;
-        try {
-            long to = from + sent.count();
-            Description range = new Description(id, from, to, sent.bytes(), Map.of());
-            same = sum(servers.target(), name, range, from, to).isSame(sent);
-        } catch (ClientException changed) {
-            changed.ofDocument();
-            same = false;
-        }
-        if (!same) {
-            throw rejected(name, Importer.NOT_THE_SAME);
-        }
     }
 
     /** Continues a copy that the target already has, if it is a prefix of this document. */
@@ -353,46 +340,11 @@ final class DocumentSync {
         }
         // If a reply was lost, the target may have values that have not been compared yet.
         long from = Math.max(copy.same(), now.first());
-        if (there.next() > from) {
-            requireSame(name, sum(servers.source(), name, now, from, there.next()), there.id(), from);
+        if (there.next() > from && (there.first() > from || !isSame(name, now, there, from, there.next()))) {
+            throw rejected(name, Importer.NOT_THE_SAME);
         }
-        DocumentChecksum sent = send(name, now, there);
-        requireSame(name, sent, there.id(), there.next());
-        addCopy(name, now, there);
-        count(sent);
-    }
-
-    private DocumentChecksum send(DocumentName name, Description now, Description there) throws IOException {
-        DocumentChecksum sum = new DocumentChecksum(true);
-        Chunk chunk = new Chunk();
-        if (now.next() > there.next()) {
-            servers.source().read(name.toBytes(), now.from(there.next()), value -> {
-                if (!chunk.hasRoomFor(value.bytes())) {
-                    // The attributes change together with the last values.
-                    send(name, now, there, there, value.sequence(), chunk);
-                }
-                chunk.add(value.bytes());
-                sum.value(value.bytes());
-            });
-        }
-        send(name, now, there, now, now.next(), chunk);
-        return sum;
-    }
-
-    /**
-     * Sends a chunk that ends before {@code next}, with the first sequence and the attributes of {@code state}. The
-     * first sequence is never after that of the source, so that the target detects that it lacks values.
-     */
-    private void send(
-            DocumentName name, Description now, Description there, Description state, long next, Chunk chunk) {
-        long first = Math.min(state.first(), now.first());
-        Description document =
-                new Description(there.id(), first, now.next(), -1, state.attributes(), false, now.identity(), null);
-        List<byte[]> values = chunk.take();
-        try {
-            retries.run(() -> servers.target().continueImport(name.toBytes(), document, next - values.size(), values));
-        } catch (ClientException rejection) {
-            throw new RejectedException(String.valueOf(rejection.ofDocument().getMessage()));
-        }
+        Importer importer = importer(name, now);
+        importer.continueCopy(name.toBytes(), now, there);
+        transfer(name, now.from(there.next()), importer);
     }
 }

@@ -25,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends documents to a server, and verifies each by reading it back. Short documents are sent many at a time, each in
- * one write. Long documents are sent in chunks, and become visible when complete. Not thread-safe. The caller calls
- * {@link #finish} after the last document. All copies, imports, and moves send complete documents in this way.
+ * one write. Long documents are sent in chunks, and become visible when complete. A copy that the server has already
+ * can be continued. Not thread-safe. The caller calls {@link #finish} after the last document. All copies, imports, and
+ * moves send documents in this way.
  */
 final class Importer implements DocumentReceiver {
     private static final int AHEAD_DOCUMENTS = 250;
@@ -115,18 +116,22 @@ final class Importer implements DocumentReceiver {
 
     @Override
     public void begin(byte[] name, Description document) {
-        current = new Upload(name, document);
+        current = new Upload(name, document, null);
+    }
+
+    /**
+     * Begins to continue a copy of a document. The caller passes only the values after those of the copy, of which the
+     * caller has verified that they are a prefix of the document.
+     */
+    void continueCopy(byte[] name, Description document, Description copy) {
+        current = new Upload(name, document, copy);
     }
 
     /** Returns the reason if the server has already rejected the current document, otherwise null. */
     @Nullable
     String rejection() {
         ClientException problem = current().problem;
-        return problem == null ? null : rejection(current(), "was not imported: " + problem.getMessage());
-    }
-
-    private static String rejection(Upload document, String why) {
-        return "document '" + DocumentName.of(document.name) + "' " + why;
+        return problem == null ? null : current().rejection(problem);
     }
 
     private Upload current() {
@@ -141,7 +146,7 @@ final class Importer implements DocumentReceiver {
         }
         if (!document.chunk.hasRoomFor(value)) {
             finish();
-            document.sendChunk();
+            document.sendChunk(false);
         }
         document.add(value);
     }
@@ -236,8 +241,7 @@ final class Importer implements DocumentReceiver {
         } else if (problem != null && existing == Existing.SKIP && document.there != null) {
             listener.settled(document, Outcome.DIFFERENT, "");
         } else {
-            String why = problem == null ? NOT_THE_SAME : "was not imported: " + problem.getMessage();
-            listener.settled(document, Outcome.REJECTED, rejection(document, why));
+            listener.settled(document, Outcome.REJECTED, document.rejection(problem));
         }
     }
 
@@ -274,10 +278,16 @@ final class Importer implements DocumentReceiver {
 
     /**
      * A document being sent, and the server's document with that name after the upload. A short document is sent in one
-     * write. A longer one is sent in chunks, and becomes visible after its last chunk.
+     * write. A longer one is sent in chunks, and becomes visible after its last chunk. A copy is continued in chunks,
+     * each of which becomes visible at once.
      */
     final class Upload {
         private final byte[] name;
+        /** The copy to continue; null if the document is created. */
+        private final @Nullable Description copy;
+
+        /** The sequence of the first value to send. */
+        private final long from;
         /** Whether the document had expired, or was about to, when the upload began, so that it must not be sent. */
         private final boolean hasExpired;
 
@@ -298,10 +308,13 @@ final class Importer implements DocumentReceiver {
         /** Whether the values in that reply are the same. */
         private boolean same;
 
-        private Upload(byte[] name, Description document) {
+        private Upload(byte[] name, Description document, @Nullable Description copy) {
             this.name = name;
-            this.document = document.until(document.first());
-            this.hasExpired = expiresSoon(document);
+            this.copy = copy;
+            this.from = copy == null ? document.first() : copy.next();
+            this.document = document.until(from);
+            this.hasExpired = copy == null && expiresSoon(document);
+            this.isLong = copy != null;
             this.sum = new DocumentChecksum(!streams || ContentTypes.isJson(new String(type(document), UTF_8)));
         }
 
@@ -334,32 +347,55 @@ final class Importer implements DocumentReceiver {
             document = document.until(document.next() + 1);
         }
 
-        /** Sends a chunk of a long document, unless an earlier one was rejected. */
-        void sendChunk() {
+        /** Describes why the server rejected the document, or that its values differ there. */
+        private String rejection(@Nullable ClientException why) {
+            String what = copy == null ? "was not imported: " : "was not updated: ";
+            return "document '" + DocumentName.of(name) + "' " + (why == null ? NOT_THE_SAME : what + why.getMessage());
+        }
+
+        /** Sends a chunk of a long document. */
+        private void sendChunk(boolean last) {
             isLong = true;
             List<byte[]> values = chunk.take();
-            if (problem != null) {
+            long first = document.next() - values.size();
+            if (copy != null) {
+                step(() -> target.continueImport(name, state(copy, last), first, values));
                 return;
             }
+            if (id < 0) {
+                step(() -> id = target.begin(name, document, replaced));
+            }
+            step(() -> target.step(name, Kind.ADD, List.of(id, first), values));
+        }
+
+        /** Performs a step, unless an earlier one was rejected. */
+        private void step(Runnable step) {
             try {
-                if (id < 0) {
-                    id = retries.call(() -> target.begin(name, document, replaced));
+                if (problem == null) {
+                    retries.run(step);
                 }
-                retries.run(() -> target.step(name, Kind.ADD, List.of(id, document.next() - values.size()), values));
             } catch (ClientException rejection) {
                 problem = rejection.ofDocument();
             }
         }
 
+        /**
+         * Returns the first sequence and the attributes of the copy after a chunk; those of the source come with the
+         * last chunk. The first sequence is never after that of the source, so that the server detects that it lacks
+         * values.
+         */
+        private Description state(Description before, boolean last) {
+            long first = last ? document.first() : Math.min(before.first(), document.first());
+            Map<String, Object> attributes = last ? document.attributes() : before.attributes();
+            return new Description(
+                    before.id(), first, document.next(), -1, attributes, false, document.identity(), null);
+        }
+
         /** Sends the last chunk of a long document, and makes the document visible. */
-        void finish() {
-            sendChunk();
-            try {
-                if (problem == null) {
-                    retries.run(() -> target.step(name, Kind.END, List.of(id, document.next()), List.of()));
-                }
-            } catch (ClientException rejection) {
-                problem = rejection.ofDocument();
+        private void finish() {
+            sendChunk(true);
+            if (copy == null) {
+                step(() -> target.step(name, Kind.END, List.of(id, document.next()), List.of()));
             }
             if (problem != null) {
                 abandon();
@@ -379,10 +415,15 @@ final class Importer implements DocumentReceiver {
 
         /**
          * Whether the server's document may be a copy of this one. If this document was sent, the server's may be
-         * longer, because of later appends. If it was not sent, both must end at the same sequence.
+         * longer, because of later appends. If it was not sent, both must end at the same sequence. A copy that was
+         * continued may lack values that it has lost before.
          */
         private boolean isComparable() {
-            if (there == null || there.first() != document.first()) {
+            if (there == null) {
+                return false;
+            }
+            boolean other = copy == null ? there.first() != document.first() : there.id() != copy.id();
+            if (other || copy != null && problem != null) {
                 return false;
             }
             boolean sent = problem == null;
@@ -405,7 +446,7 @@ final class Importer implements DocumentReceiver {
         /** Returns the range of the server's document to compare with this one. */
         private Description range() {
             boolean bounded = problem == null || sum.isBounded();
-            return bounded ? there().until(document.next()) : there();
+            return bounded ? there().from(from).until(document.next()) : there();
         }
 
         /** Requests the values of the server's document, if they fit into one reply and are needed. */

@@ -250,6 +250,23 @@ class FollowTest {
         assertThat(there.lrange("a", 0, -1)).containsExactly("1", "foreign");
     }
 
+    /** A continued copy must be compared too, even if only its space at the target has changed it. */
+    @Test
+    void followReportsContinuedCopyThatIsTrimmedOrRejected() throws Exception {
+        there.sendCommand(SPACE, "SET", "a", "retain-values", "2");
+        there.sendCommand(SPACE, "SET", "b", "max-bytes", "2");
+        here.rpush("a", "1");
+        here.rpush("b", "1");
+        Run run = follow(to.address());
+        awaitSame();
+        here.rpush("a", "2", "3", "4");
+        here.rpush("b", "2", "3");
+        Eventually.await("the trim is printed", () -> run.run.err().contains("document 'a' is not what was sent"));
+        Eventually.await("the limit is printed", () -> run.run.err().contains("document 'b' was not updated: "));
+        assertThat(run.end().exits(3).err()).contains("max-bytes 2");
+        assertThat(there.lrange("b", 0, -1)).containsExactly("1");
+    }
+
     /** A copy must resume if the target has a prefix of the document, and reject or replace any other document. */
     @Test
     void followResumesCopyAndRejectsOrReplacesOtherDocument() throws Exception {
