@@ -5,12 +5,11 @@ import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Page;
 import io.caravan.server.cli.client.DocumentClient.Value;
-import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.config.HostPort;
 import java.io.IOException;
+import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 
@@ -38,11 +37,10 @@ public final class TailCommand extends ValueCommand {
     /** The maximum time for which a request waits for a value. The next request detects a dead connection. */
     private static final int BLOCK_MILLIS = 20_000;
 
-    private static final long FIRST_PAUSE_MILLIS = 100;
-    private static final long MAX_PAUSE_MILLIS = 5_000;
-
-    private final CountDownLatch stop = new CountDownLatch(1);
-    private volatile @Nullable DocumentClient current;
+    private final ReconnectingClients servers =
+            new ReconnectingClients(List.of(this::open), Long.MAX_VALUE, this::printMessage);
+    /** The document when the connection was opened; null if there was none. */
+    private @Nullable Description found;
 
     /** The sequence of the next value to receive; empty while it is unknown. */
     private OptionalLong next = OptionalLong.empty();
@@ -52,76 +50,48 @@ public final class TailCommand extends ValueCommand {
 
     private int pageValues = 1;
     private long left;
-    private boolean everConnected;
-    private boolean lost;
-    private long pauseMillis = FIRST_PAUSE_MILLIS;
+    private boolean everFollowed;
 
     @Override
     protected void run(Output output) throws IOException {
         next = first();
         left = maxValues();
-        runUntilSignal(this::stop, () -> {
-            follow(output);
-            output.flush();
+        runUntilSignal(servers::stop, () -> {
+            try (servers) {
+                servers.run(() -> {
+                    try {
+                        follow(servers.source(), output);
+                    } finally {
+                        output.flush();
+                    }
+                });
+            }
         });
     }
 
-    private void stop() {
-        stop.countDown();
-        DocumentClient documents = current;
-        if (documents != null) {
-            documents.cut();
-        }
-    }
-
-    private void follow(Output output) throws IOException {
-        // The node to which the server has redirected the last request; null for the server that the user has named.
-        HostPort leader = null;
-        while (!stopped(stop, 0)) {
-            HostPort node = leader;
-            RuntimeException problem;
-            try (DocumentClient documents = new DocumentClient(server().at(node))) {
-                current = documents;
-                follow(documents, output);
-                return;
-            } catch (ServerConnection.LostException unreachable) {
-                problem = unreachable;
-                leader = null;
-            } catch (ClientException rejected) {
-                if (rejected.kind() != ClientException.Kind.NOT_LEADER) {
-                    throw rejected;
-                }
-                problem = rejected;
-                leader = rejected.leader();
-            }
-            if (leader == null && !everConnected) {
-                throw problem;
-            }
-            output.flush();
-            if (leader == null && !lost && !stopped(stop, 0)) {
-                lost = true;
-                printMessage(problem.getMessage() + "; trying again");
-            }
-            stopped(stop, pauseMillis);
-            pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
+    /** Connects to the server or, in a cluster, to the node that leads the document's Raft group. */
+    private DocumentClient open() throws IOException {
+        DocumentClient documents = new DocumentClient(server().at(servers.leader()));
+        try {
+            found = documents.find(bytes(name));
+            return documents;
+        } catch (RuntimeException rejected) {
+            documents.close();
+            throw rejected;
         }
     }
 
     /** Follows the document over one connection until all values have been received. */
     private void follow(DocumentClient documents, Output output) throws IOException {
-        Description document = documents.find(bytes(name));
-        if (lost) {
-            lost = false;
-            printMessage("connected again, continuing with sequence " + next.orElseThrow());
-        }
-        if (document == null && !everConnected) {
+        Description document = found;
+        servers.connected(next.isPresent() ? ", continuing with sequence " + next.getAsLong() : "");
+        if (document == null && !everFollowed) {
             printMessage("there is no document '" + name + "' yet; waiting until it is created");
         }
         next = OptionalLong.of(next.orElse(document == null ? 0 : document.next()));
-        everConnected = true;
-        pauseMillis = FIRST_PAUSE_MILLIS;
+        everFollowed = true;
         catchUp(documents, document, output);
-        while (left > 0 && !stopped(stop, 0)) {
+        while (left > 0 && !servers.stopped()) {
             output.flush();
             Page page = documents.await(bytes(name), next.orElseThrow(), Math.min(left, pageValues), BLOCK_MILLIS);
             recognize(page.id());

@@ -2,6 +2,7 @@ package io.caravan.server.cli.migration;
 
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.ImportCommand.ImportOptions;
@@ -50,7 +51,7 @@ public final class CopyCommand extends TransferCommand {
     }
 
     private void follow(Output output) throws IOException {
-        try (ServerPair servers = servers()) {
+        try (ReconnectingClients servers = servers()) {
             DocumentFollower follower = new DocumentFollower(
                     servers, importOptions.existing(), false, oneName(), allNames(), this::printMessage);
             Output.Writing work = () -> {

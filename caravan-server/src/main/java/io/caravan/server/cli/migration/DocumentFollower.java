@@ -7,6 +7,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.DocumentClient.Reply;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -37,7 +38,7 @@ final class DocumentFollower {
     /** The time after which a rejected document is tried again. */
     private static final long REJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    private final ServerPair servers;
+    private final ReconnectingClients servers;
     private final DocumentSync sync;
     private final RateLimitRetries retries;
     private final Existing existing;
@@ -66,7 +67,7 @@ final class DocumentFollower {
      * @param name the name of the single document, or null for all documents with the prefix
      */
     DocumentFollower(
-            ServerPair servers,
+            ReconnectingClients servers,
             Existing existing,
             boolean returns,
             byte @Nullable [] name,
@@ -135,7 +136,7 @@ final class DocumentFollower {
             run = now;
             restarted = false;
         }
-        servers.connected();
+        servers.connected("");
     }
 
     /**

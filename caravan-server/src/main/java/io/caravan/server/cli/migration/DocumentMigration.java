@@ -6,6 +6,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.DocumentSync.RejectedException;
@@ -38,7 +39,7 @@ final class DocumentMigration {
     /** The exclusive upper bound of the ids of fence holders. */
     private static final long HOLDERS = 1_000_000_000_000_000_000L;
 
-    private final ServerPair servers;
+    private final ReconnectingClients servers;
     private final DocumentSync sync;
     private final DocumentFollower follower;
     private final RedirectTarget to;
@@ -49,7 +50,7 @@ final class DocumentMigration {
     private boolean targetChecked;
 
     /** Creates an instance that moves nothing yet; clients are redirected to the address {@code to}. */
-    DocumentMigration(ServerPair servers, DocumentFollower follower, RedirectTarget to) {
+    DocumentMigration(ReconnectingClients servers, DocumentFollower follower, RedirectTarget to) {
         this.servers = servers;
         this.sync = follower.sync();
         this.follower = follower;
@@ -61,7 +62,7 @@ final class DocumentMigration {
             if (!move(DocumentName.of(name))) {
                 throw ClientException.missing(new String(name, UTF_8));
             }
-            servers.connected();
+            servers.connected("");
         });
     }
 
@@ -79,7 +80,7 @@ final class DocumentMigration {
         servers.source().scanPrefix(prefix, names -> {
             for (byte[] name : names) {
                 move(DocumentName.of(name));
-                servers.connected();
+                servers.connected("");
             }
         });
     }

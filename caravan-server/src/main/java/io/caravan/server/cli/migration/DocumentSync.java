@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.document.ImportStep.Kind;
 import io.caravan.server.document.ImportStep.Replaced;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the loss. Not thread-safe, except the counters.
  */
 final class DocumentSync {
-    private final ServerPair servers;
+    private final ReconnectingClients servers;
     private final Existing existing;
     /** Whether a document, once it is fenced, may replace a redirect at the target. */
     private final boolean returns;
@@ -58,7 +59,7 @@ final class DocumentSync {
         }
     }
 
-    DocumentSync(ServerPair servers, Existing existing, boolean returns, RateLimitRetries retries) {
+    DocumentSync(ReconnectingClients servers, Existing existing, boolean returns, RateLimitRetries retries) {
         this.servers = servers;
         this.existing = existing;
         this.returns = returns;

@@ -3,6 +3,7 @@ package io.caravan.server.cli.migration;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.NameSink;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -67,7 +68,7 @@ public final class MoveCommand extends TransferCommand {
 
     private void move(Output output) throws IOException {
         byte[] one = oneName();
-        try (ServerPair servers = servers()) {
+        try (ReconnectingClients servers = servers()) {
             DocumentFollower follower =
                     new DocumentFollower(servers, Existing.REJECT, true, one, allNames(), this::printMessage);
             DocumentMigration migration = new DocumentMigration(servers, follower, redirectTarget());

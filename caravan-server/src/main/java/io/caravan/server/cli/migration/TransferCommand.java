@@ -4,8 +4,11 @@ import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
+import io.caravan.server.cli.client.ReconnectingClients;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -13,6 +16,9 @@ import picocli.CommandLine.Parameters;
 
 /** The options of the commands that transfer documents between two servers. */
 abstract class TransferCommand extends ClientCommand {
+    /** The time after which a command ends if a server remains unreachable. */
+    private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
+
     @Parameters(
             paramLabel = "NAME",
             converter = NameConverter.class,
@@ -26,10 +32,12 @@ abstract class TransferCommand extends ClientCommand {
     @Mixin
     protected TargetServer other;
 
-    protected final ServerPair servers() {
-        return new ServerPair(
-                () -> DocumentClient.ofAllGroups(server()),
-                () -> DocumentClient.ofAllGroups(other.endpoint(connectionOptions)),
+    protected final ReconnectingClients servers() {
+        return new ReconnectingClients(
+                List.of(
+                        () -> DocumentClient.ofAllGroups(server()),
+                        () -> DocumentClient.ofAllGroups(other.endpoint(connectionOptions))),
+                MAX_LOST_NANOS,
                 this::printMessage);
     }
 

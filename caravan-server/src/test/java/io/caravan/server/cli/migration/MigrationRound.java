@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.client.CommandRun;
 import io.caravan.server.cli.client.Migrations;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.TrippedProxy.Trip;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
@@ -307,9 +309,11 @@ final class MigrationRound {
     private int follow(Existing existing) throws IOException {
         List<String> messages = new ArrayList<>();
         int exitCode;
-        try (ServerPair servers = new ServerPair(
-                () -> Migrations.carrier(source.proxy.address()),
-                () -> Migrations.carrier(target.proxy.address()),
+        try (ReconnectingClients servers = new ReconnectingClients(
+                List.of(
+                        () -> Migrations.carrier(source.proxy.address()),
+                        () -> Migrations.carrier(target.proxy.address())),
+                TimeUnit.MINUTES.toNanos(10),
                 messages::add)) {
             DocumentFollower follower =
                     new DocumentFollower(servers, existing, false, null, prefix().getBytes(UTF_8), messages::add);
@@ -327,7 +331,7 @@ final class MigrationRound {
         return exitCode;
     }
 
-    private void change(DocumentFollower follower, ServerPair servers) throws IOException {
+    private void change(DocumentFollower follower, ReconnectingClients servers) throws IOException {
         int action = random.nextInt(6);
         switch (action) {
             case 0, 1 -> append(source, any(), 1);
