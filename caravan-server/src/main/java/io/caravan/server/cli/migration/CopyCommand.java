@@ -1,6 +1,5 @@
 package io.caravan.server.cli.migration;
 
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.common.Output;
@@ -8,7 +7,6 @@ import io.caravan.server.cli.common.Progress;
 import io.caravan.server.cli.migration.ImportCommand.ImportOptions;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import java.io.IOException;
-import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -41,8 +39,7 @@ public final class CopyCommand extends TransferCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(name == null || prefix == null, "NAME and --prefix exclude each other");
-        requireAllListed();
+        checkSelection();
         if (follow) {
             follow(output);
         } else {
@@ -51,6 +48,7 @@ public final class CopyCommand extends TransferCommand {
     }
 
     private void follow(Output output) throws IOException {
+        requireAllListed();
         try (ReconnectingClients servers = servers()) {
             DocumentFollower follower = new DocumentFollower(
                     servers, importOptions.existing(), false, oneName(), allNames(), this::printMessage);
@@ -73,16 +71,9 @@ public final class CopyCommand extends TransferCommand {
                 DocumentClient to = DocumentClient.ofAllGroups(other.endpoint(connectionOptions));
                 DocumentClient from = DocumentClient.ofAllGroups(server())) {
             Importer importer = importOptions.importer(to, retries, totals);
-            Exporter exporter = new Exporter(from, importer, progress);
-            if (name == null) {
-                exporter.all(allNames(), Set.of());
-            } else if (!exporter.one(bytes(name))) {
-                throw ClientException.missing(name);
-            }
+            boolean complete = read(from, importer, progress);
             importer.finish();
-            exporter.failures().forEach(this::printMessage);
-            setIncomplete(
-                    totals.number(Outcome.REJECTED) > 0 || !exporter.failures().isEmpty());
+            setIncomplete(!complete || totals.number(Outcome.REJECTED) > 0);
             totals.print(output, "copied", "document");
         }
     }

@@ -11,7 +11,7 @@ interface DocumentReceiver {
     /** Begins a document; the previous one has been ended or abandoned. */
     void begin(byte[] name, Description document) throws IOException;
 
-    void value(long sequence, byte[] value) throws IOException;
+    void value(byte[] value) throws IOException;
 
     void end() throws IOException;
 

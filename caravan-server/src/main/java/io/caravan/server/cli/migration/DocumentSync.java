@@ -281,7 +281,7 @@ final class DocumentSync {
     private void transfer(DocumentName name, Description range, Importer importer) throws IOException {
         try {
             servers.source().read(name.toBytes(), range, value -> {
-                importer.value(value.sequence(), value.bytes());
+                importer.value(value.bytes());
                 String rejection = importer.rejection();
                 if (rejection != null) {
                     throw new RejectedException(rejection);

@@ -1,19 +1,15 @@
 package io.caravan.server.cli.migration;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
         name = "export",
@@ -29,17 +25,7 @@ import picocli.CommandLine.Parameters;
             "  caravan export --prefix letters/ --out letters.export.gz",
             "  caravan export letters/1 | caravan import --server other.example:6380"
         })
-public final class ExportCommand extends ClientCommand {
-    @Parameters(
-            paramLabel = "NAME",
-            converter = NameConverter.class,
-            arity = "0..1",
-            description = "The document; without it, all documents.")
-    private @Nullable String name;
-
-    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
-    private @Nullable String prefix;
-
+public final class ExportCommand extends SourceCommand {
     @Option(
             names = "--out",
             paramLabel = "FILE",
@@ -53,7 +39,7 @@ public final class ExportCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        check(name == null || prefix == null, "NAME and --prefix exclude each other");
+        checkSelection();
         if (file == null) {
             export(output);
         } else {
@@ -72,19 +58,12 @@ public final class ExportCommand extends ClientCommand {
 
     private TransferTotals export(Output to) throws IOException {
         ExportWriter writer = new ExportWriter(to.stream());
-        Exporter exporter;
+        boolean complete;
         try (Progress progress = countProgress("documents");
                 DocumentClient server = DocumentClient.ofAllGroups(server())) {
-            exporter = new Exporter(server, writer, progress);
-            if (name == null) {
-                server.requireComplete();
-                exporter.all(bytes(Objects.requireNonNullElse(prefix, "")), Set.of());
-            } else if (!exporter.one(bytes(name))) {
-                throw ClientException.missing(name);
-            }
+            complete = read(server, writer, progress);
         }
-        exporter.failures().forEach(this::printMessage);
-        if (!exporter.failures().isEmpty()) {
+        if (!complete) {
             throw ClientException.otherState("not all documents were exported; try again");
         }
         writer.finish();

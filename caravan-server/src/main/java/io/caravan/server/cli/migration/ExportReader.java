@@ -126,7 +126,7 @@ final class ExportReader {
             List<?> part = next();
             for (; isType(part, ExportWriter.VALUE); part = next()) {
                 byte[] value = bytes(part, 1);
-                to.value(first, value);
+                to.value(value);
                 progress.add(0, value.length);
                 first++;
             }

@@ -51,7 +51,7 @@ final class ExportWriter implements DocumentReceiver {
     }
 
     @Override
-    public void value(long sequence, byte[] value) throws IOException {
+    public void value(byte[] value) throws IOException {
         sum.value(value);
         write(VALUE, value);
     }

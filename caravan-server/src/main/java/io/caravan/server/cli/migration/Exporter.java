@@ -120,7 +120,7 @@ final class Exporter {
     }
 
     private void pass(Value value) throws IOException {
-        to.value(value.sequence(), value.bytes());
+        to.value(value.bytes());
         progress.add(0, value.bytes().length);
     }
 

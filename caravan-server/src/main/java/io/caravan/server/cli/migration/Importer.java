@@ -139,7 +139,7 @@ final class Importer implements DocumentReceiver {
     }
 
     @Override
-    public void value(long sequence, byte[] value) throws IOException {
+    public void value(byte[] value) throws IOException {
         Upload document = current();
         if (document.hasExpired) {
             return;
@@ -238,11 +238,15 @@ final class Importer implements DocumentReceiver {
             listener.settled(document, problem == null ? Outcome.SENT : Outcome.ALREADY, "");
         } else if (expiresSoon(document.document)) {
             listener.settled(document, Outcome.EXPIRED, "");
-        } else if (problem != null && existing == Existing.SKIP && document.there != null) {
+        } else if (problem != null && document.there != null && skips()) {
             listener.settled(document, Outcome.DIFFERENT, "");
         } else {
             listener.settled(document, Outcome.REJECTED, document.rejection(problem));
         }
+    }
+
+    private boolean skips() {
+        return existing == Existing.SKIP && replaced == Replaced.NOTHING;
     }
 
     /** Whether a document has expired, or will expire within two seconds. */

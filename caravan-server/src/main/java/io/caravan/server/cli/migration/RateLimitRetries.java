@@ -4,7 +4,6 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.Retries;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * Retries requests that exceed the rate limit of a space, after the time that the server requests. Gives up if no
@@ -23,26 +22,18 @@ final class RateLimitRetries {
     }
 
     /** Repeats a request until it is accepted, or is rejected for a reason other than the rate limit. */
-    <T> T call(Supplier<T> request) {
+    void run(Runnable request) {
         while (true) {
             try {
-                T reply = request.get();
+                request.run();
                 accepted();
-                return reply;
+                return;
             } catch (ClientException rejection) {
                 if (!waits(rejection)) {
                     throw rejection;
                 }
             }
         }
-    }
-
-    /** Repeats a request that returns nothing, in the same way as {@link #call}. */
-    void run(Runnable request) {
-        call(() -> {
-            request.run();
-            return true;
-        });
     }
 
     /** Records an accepted request, which restarts the time limit. */

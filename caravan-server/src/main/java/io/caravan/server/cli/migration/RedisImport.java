@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.netty.util.collection.LongObjectHashMap;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -49,8 +50,7 @@ final class RedisImport implements AutoCloseable {
     private final DocumentClient target;
     private final TransferTotals totals;
     private final Consumer<String> messages;
-    private final Importer creating;
-    private final Importer replacing;
+    private final Importer importer;
     /**
      * The number of the last pass that settled each list, by a hash of the list's name. Such a pass copied the list,
      * found it identical, or reported that it cannot be imported. In the last case, the number is negated.
@@ -75,9 +75,7 @@ final class RedisImport implements AutoCloseable {
         int maxValueBytes = maxValueBytes(server);
         this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = DocumentClient.ofAllGroups(server);
-        RateLimitRetries retries = new RateLimitRetries(messages);
-        this.creating = new Importer(target, Existing.SKIP, retries, this::settled);
-        this.replacing = new Importer(target, Existing.REPLACE, retries, this::settled);
+        this.importer = new Importer(target, Existing.SKIP, new RateLimitRetries(messages), this::settled);
     }
 
     /** Returns the maximum length of a value that the server accepts. */
@@ -195,8 +193,7 @@ final class RedisImport implements AutoCloseable {
                 .map(DocumentName::toBytes)
                 .filter(name -> Math.abs(settledIn(name)) != pass)
                 .toList();
-        lists.read(unsettled, creating);
-        creating.finish();
+        send(unsettled, Replaced.NOTHING);
         handleDiffering();
     }
 
@@ -212,8 +209,12 @@ final class RedisImport implements AutoCloseable {
             }
         }
         differing.clear();
-        lists.read(replaced, replacing);
-        replacing.finish();
+        send(replaced, Replaced.ANYTHING);
+    }
+
+    private void send(List<byte[]> names, Replaced replaced) throws IOException {
+        lists.read(names, importer.replacing(replaced));
+        importer.finish();
     }
 
     /** Reports documents of this import that have not expired, but whose lists no longer exist. */

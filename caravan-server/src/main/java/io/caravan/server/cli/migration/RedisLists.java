@@ -174,7 +174,7 @@ final class RedisLists implements AutoCloseable {
                             + "; the server accepts values of at most " + maxValueBytes + " bytes (--max-value)";
                 }
                 if (invalid == null) {
-                    to.value(next, value.bytes());
+                    to.value(value.bytes());
                 }
                 first = next == 0 ? value.bytes() : first;
                 last = value.bytes();

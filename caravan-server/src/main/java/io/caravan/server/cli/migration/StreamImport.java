@@ -13,6 +13,7 @@ import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
 import io.caravan.server.cli.migration.StreamSource.Head;
 import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.JsonMessages;
 import java.io.IOException;
 import java.util.HashMap;
@@ -36,8 +37,7 @@ final class StreamImport implements AutoCloseable {
     private final DocumentClient target;
     private final Existing existing;
     private final TransferTotals totals;
-    private final Importer creating;
-    private final Importer replacing;
+    private final Importer importer;
     private boolean different;
     private volatile long readBytes;
     private volatile long documents;
@@ -48,9 +48,7 @@ final class StreamImport implements AutoCloseable {
         this.target = DocumentClient.ofAllGroups(server);
         this.existing = existing;
         this.totals = new TransferTotals(messages);
-        RateLimitRetries retries = new RateLimitRetries(messages);
-        this.creating = new Importer(target, Existing.SKIP, retries, this::settled).ofStreams();
-        this.replacing = new Importer(target, Existing.REPLACE, retries, this::settled).ofStreams();
+        this.importer = new Importer(target, Existing.SKIP, new RateLimitRetries(messages), this::settled).ofStreams();
     }
 
     private void settled(Upload document, Outcome outcome, String why) {
@@ -68,7 +66,7 @@ final class StreamImport implements AutoCloseable {
             return;
         }
         try {
-            send(name, creating);
+            send(name, Replaced.NOTHING);
             if (different) {
                 handleExisting(name);
             }
@@ -82,16 +80,17 @@ final class StreamImport implements AutoCloseable {
 
     private void handleExisting(byte[] name) throws IOException {
         switch (existing) {
-            case REPLACE -> send(name, replacing);
+            case REPLACE -> send(name, Replaced.ANYTHING);
             case SKIP -> totals.count(Outcome.DIFFERENT);
             case REJECT -> throw ClientException.otherState(Importer.NAME_TAKEN);
         }
     }
 
-    private void send(byte[] name, Importer to) throws IOException {
+    private void send(byte[] name, Replaced replaced) throws IOException {
+        importer.replacing(replaced);
         for (int i = 0; i < TRIES; i++) {
             // A stream can be closed only once, unless it is deleted and created again.
-            if (sendAsOf(source.describe(name), name, to)) {
+            if (sendAsOf(source.describe(name), name)) {
                 return;
             }
         }
@@ -99,12 +98,12 @@ final class StreamImport implements AutoCloseable {
     }
 
     /** Sends a stream; returns false if it was closed in the meantime, because the attributes sent are then wrong. */
-    private boolean sendAsOf(Head head, byte[] name, Importer to) throws IOException {
+    private boolean sendAsOf(Head head, byte[] name) throws IOException {
         Map<String, Object> attributes = new HashMap<>(head.attributes());
         if (head.closed()) {
             attributes.put("closed", new byte[0]);
         }
-        to.begin(name, new Description(-1, 0, 0, -1, attributes));
+        importer.begin(name, new Description(-1, 0, 0, -1, attributes));
         boolean whole = false;
         try {
             boolean closed = source.read(name, head, value -> {
@@ -112,17 +111,17 @@ final class StreamImport implements AutoCloseable {
                 if (head.isJson()) {
                     checkJson(name, value);
                 }
-                Output.unchecked(() -> to.value(0, value));
+                Output.unchecked(() -> importer.value(value));
             });
             whole = closed == head.closed();
         } finally {
             if (!whole) {
-                to.abandon();
+                importer.abandon();
             }
         }
         if (whole) {
-            to.end();
-            to.finish();
+            importer.end();
+            importer.finish();
         }
         return whole;
     }

@@ -1,33 +1,19 @@
 package io.caravan.server.cli.migration;
 
-import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ConnectionOptions.TargetServer;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.ReconnectingClients;
 import java.io.IOException;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** The options of the commands that transfer documents between two servers. */
-abstract class TransferCommand extends ClientCommand {
+abstract class TransferCommand extends SourceCommand {
     /** The time after which a command ends if a server remains unreachable. */
     private static final long MAX_LOST_NANOS = TimeUnit.MINUTES.toNanos(10);
-
-    @Parameters(
-            paramLabel = "NAME",
-            converter = NameConverter.class,
-            arity = "0..1",
-            description = "The document; without it, all documents whose names start with --prefix.")
-    protected @Nullable String name;
-
-    @Option(names = "--prefix", paramLabel = "PREFIX", description = "All documents whose names start with this.")
-    protected @Nullable String prefix;
 
     @Mixin
     protected TargetServer other;
@@ -57,10 +43,5 @@ abstract class TransferCommand extends ClientCommand {
     /** Returns the name of the single document to transfer, or null for all documents. */
     protected final byte @Nullable [] oneName() {
         return name == null ? null : bytes(name);
-    }
-
-    /** Returns the beginning of the names of all documents to transfer. */
-    protected final byte[] allNames() {
-        return bytes(Objects.requireNonNullElse(prefix, ""));
     }
 }

@@ -124,8 +124,8 @@ class ExportImportTest {
         try {
             ExportWriter writer = new ExportWriter(out);
             writer.begin(raw, document);
-            for (int i = 0; i < values.length; i++) {
-                writer.value(first + i, values[i].getBytes(UTF_8));
+            for (String value : values) {
+                writer.value(value.getBytes(UTF_8));
             }
             writer.end();
             writer.finish();
