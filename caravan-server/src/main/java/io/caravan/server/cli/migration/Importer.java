@@ -34,8 +34,8 @@ final class Importer implements DocumentReceiver {
     /** The maximum difference between two measured expiry times of the same document. */
     private static final long EXPIRY_TOLERANCE_MILLIS = 2_000;
 
-    private static final String CONTENT_TYPE = "content-type";
-    private static final String EXPIRES = "expires";
+    static final String CONTENT_TYPE = "content-type";
+    static final String EXPIRES = "expires";
 
     /** The reason for rejecting a document that differs, when read back, from what was sent. */
     static final String NOT_THE_SAME =
@@ -256,9 +256,10 @@ final class Importer implements DocumentReceiver {
     }
 
     /** Returns the content type; documents created over RESP have no such attribute. */
-    private static byte[] type(Description document) {
-        return (byte[]) document.attributes()
-                .getOrDefault(CONTENT_TYPE, DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
+    static String contentType(Description document) {
+        return document.attributes().get(CONTENT_TYPE) instanceof byte[] type
+                ? new String(type, UTF_8)
+                : DocumentAttributes.DEFAULT_CONTENT_TYPE;
     }
 
     /**
@@ -319,7 +320,7 @@ final class Importer implements DocumentReceiver {
             this.document = document.until(from);
             this.hasExpired = copy == null && expiresSoon(document);
             this.isLong = copy != null;
-            this.sum = new DocumentChecksum(!streams || ContentTypes.isJson(new String(type(document), UTF_8)));
+            this.sum = new DocumentChecksum(!streams || ContentTypes.isJson(contentType(document)));
         }
 
         byte[] name() {
@@ -439,7 +440,7 @@ final class Importer implements DocumentReceiver {
         /** Returns the attributes to compare. For a stream, these are only the attributes that its server reports. */
         private Map<String, Object> attributes(Description of) {
             Map<String, Object> attributes = new HashMap<>(of.attributes());
-            attributes.put(CONTENT_TYPE, type(of));
+            attributes.putIfAbsent(CONTENT_TYPE, DocumentAttributes.DEFAULT_CONTENT_TYPE.getBytes(UTF_8));
             if (streams) {
                 attributes.keySet().retainAll(List.of(CONTENT_TYPE, EXPIRES, "ttl", "closed"));
                 attributes.replace("closed", new byte[0]);

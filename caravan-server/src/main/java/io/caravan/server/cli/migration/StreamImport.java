@@ -11,15 +11,13 @@ import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.Importer.Outcome;
 import io.caravan.server.cli.migration.Importer.Upload;
-import io.caravan.server.cli.migration.StreamSource.Head;
+import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.ImportStep.Replaced;
 import io.caravan.server.document.JsonMessages;
 import java.io.IOException;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -98,22 +96,19 @@ final class StreamImport implements AutoCloseable {
     }
 
     /** Sends a stream; returns false if it was closed in the meantime, because the attributes sent are then wrong. */
-    private boolean sendAsOf(Head head, byte[] name) throws IOException {
-        Map<String, Object> attributes = new HashMap<>(head.attributes());
-        if (head.closed()) {
-            attributes.put("closed", new byte[0]);
-        }
-        importer.begin(name, new Description(-1, 0, 0, -1, attributes));
+    private boolean sendAsOf(Description stream, byte[] name) throws IOException {
+        boolean json = ContentTypes.isJson(Importer.contentType(stream));
+        importer.begin(name, stream);
         boolean whole = false;
         try {
-            boolean closed = source.read(name, head, value -> {
+            boolean closed = source.read(name, stream, value -> {
                 readBytes += value.length;
-                if (head.isJson()) {
+                if (json) {
                     checkJson(name, value);
                 }
                 Output.unchecked(() -> importer.value(value));
             });
-            whole = closed == head.closed();
+            whole = closed == StreamSource.isClosed(stream);
         } finally {
             if (!whole) {
                 importer.abandon();

@@ -3,6 +3,7 @@ package io.caravan.server.cli.migration;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Response;
 import io.caravan.server.cli.client.Retries;
@@ -19,7 +20,6 @@ import java.time.OffsetDateTime;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -41,47 +41,43 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
     private static final String START = "-1";
     private static final String NUMBER = "[0-9]{1,18}";
     private static final String TYPE = "[ -~]{1,256}";
-    private static final String CONTENT_TYPE = "content-type";
+    private static final String CLOSED = "closed";
     private static final int OK = 200;
     private static final int UNAUTHORIZED = 401;
-    /**
-     * A stream without its values.
-     *
-     * @param closed whether no values will follow
-     * @param attributes {@code content-type}, and {@code ttl} or {@code expires}, if the stream has one of them
-     */
-    record Head(boolean closed, Map<String, Object> attributes) {
-        boolean isJson() {
-            return ContentTypes.isJson(contentType());
-        }
-
-        String contentType() {
-            return new String((byte[]) Objects.requireNonNull(attributes.get(CONTENT_TYPE)), UTF_8);
-        }
-    }
 
     private record Page(String next, boolean upToDate, boolean closed, boolean empty) {}
 
-    Head describe(byte[] name) throws IOException {
+    /**
+     * Describes a stream as a document without values: its content type, its expiry, and whether it is closed.
+     */
+    Description describe(byte[] name) throws IOException {
         return retries.call(() -> {
             try (Response response = request("HEAD", name, "")) {
-                return head(response);
+                return new Description(-1, 0, 0, -1, attributes(response));
             }
         });
     }
 
-    private static Head head(Response response) {
+    private static Map<String, Object> attributes(Response response) {
         Map<String, Object> attributes = new HashMap<>();
-        attributes.put(CONTENT_TYPE, contentType(response).getBytes(UTF_8));
+        attributes.put(Importer.CONTENT_TYPE, contentType(response).getBytes(UTF_8));
         String ttl = response.header(StreamHeaders.TTL);
         String expires = response.header(StreamHeaders.EXPIRES_AT);
         if (expires != null) {
-            attributes.put("expires", millis(expires));
+            attributes.put(Importer.EXPIRES, millis(expires));
         } else if (ttl != null) {
             require(ttl.matches(NUMBER), StreamHeaders.TTL, ttl);
             attributes.put("ttl", Long.parseLong(ttl));
         }
-        return new Head(flag(response, StreamHeaders.CLOSED), attributes);
+        if (flag(response, StreamHeaders.CLOSED)) {
+            attributes.put(CLOSED, new byte[0]);
+        }
+        return attributes;
+    }
+
+    /** Whether no values will follow those of the stream. */
+    static boolean isClosed(Description stream) {
+        return stream.attributes().containsKey(CLOSED);
     }
 
     private static String contentType(Response response) {
@@ -127,18 +123,18 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
     /**
      * Reads a stream from its first value to its end.
      *
-     * @param head the stream's description
+     * @param stream the stream's description
      * @return whether the stream is closed
      * @throws ClientException if responses are invalid, or the stream is trimmed or deleted in the meantime; earlier
      *     values were passed on
      */
-    boolean read(byte[] name, Head head, Consumer<byte[]> sink) throws IOException {
+    boolean read(byte[] name, Description stream, Consumer<byte[]> sink) throws IOException {
         String offset = START;
         int empty = 0;
         while (true) {
-            Page page = page(name, head, offset, sink);
+            Page page = page(name, stream, offset, sink);
             // A cached response might not show yet that the stream is closed.
-            if (page.closed() || (page.upToDate() && !head.closed())) {
+            if (page.closed() || (page.upToDate() && !isClosed(stream))) {
                 return page.closed();
             }
             empty = page.empty() ? empty + 1 : 0;
@@ -150,31 +146,32 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
         }
     }
 
-    private Page page(byte[] name, Head head, String offset, Consumer<byte[]> sink) throws IOException {
+    private Page page(byte[] name, Description stream, String offset, Consumer<byte[]> sink) throws IOException {
         // The values received from the response, to recognize them after a retry.
         DocumentChecksum received = new DocumentChecksum(true);
         String query = "?offset=" + URLEncoder.encode(offset, UTF_8);
         return retries.call(
                 () -> {
                     try (Response response = request("GET", name, query)) {
-                        return take(response, head, received, sink);
+                        return take(response, stream, received, sink);
                     }
                 },
                 received::count);
     }
 
-    private Page take(Response response, Head head, DocumentChecksum received, Consumer<byte[]> sink)
+    private Page take(Response response, Description stream, DocumentChecksum received, Consumer<byte[]> sink)
             throws IOException {
         String next = response.header(StreamHeaders.NEXT_OFFSET);
         if (next == null) {
             throw missing(StreamHeaders.NEXT_OFFSET);
         }
         require(next.length() <= MAX_OFFSET_CHARS && !next.equals(START), StreamHeaders.NEXT_OFFSET, next);
-        if (!ContentTypes.same(contentType(response), head.contentType())) {
-            throw ClientException.otherState("has changed its content type: " + brief(contentType(response))
-                    + " instead of " + head.contentType());
+        String type = Importer.contentType(stream);
+        if (!ContentTypes.same(contentType(response), type)) {
+            throw ClientException.otherState(
+                    "has changed its content type: " + brief(contentType(response)) + " instead of " + type);
         }
-        Values pieces = head.isJson()
+        Values pieces = ContentTypes.isJson(type)
                 ? new JsonElements(response.body(), maxValueBytes)
                 : () -> block(response.body(), Math.min(maxValueBytes, MAX_BLOCK_BYTES));
         skip(pieces, received);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.cli.migration.FakeStreams.Response;
-import io.caravan.server.cli.migration.StreamSource.Head;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ class StreamSourceTest {
         try (FakeStreams fake =
                 new FakeStreams(request -> request.startsWith("HEAD") ? Response.of(head, "") : gets.apply(request))) {
             StreamSource source = source(fake, timeout);
-            Head described = source.describe(NAME);
+            Description described = source.describe(NAME);
             closed = source.read(NAME, described, value -> values.add(new String(value, UTF_8)));
             assertThat(fake.requests).allMatch(request -> request.contains(" /streams/a/b%20c"));
         }
@@ -102,9 +102,9 @@ class StreamSourceTest {
     void readsAttributesFromHeaders() throws IOException {
         try (FakeStreams fake = new FakeStreams(
                 request -> Response.of("Content-Type: text/a; b=c\r\nStream-TTL: 60\r\nStream-Closed: true\r\n", ""))) {
-            Head head = source(fake, Duration.ofSeconds(60)).describe(NAME);
-            assertThat(head.contentType()).isEqualTo("text/a; b=c");
-            assertThat(head.closed()).isTrue();
+            Description head = source(fake, Duration.ofSeconds(60)).describe(NAME);
+            assertThat(Importer.contentType(head)).isEqualTo("text/a; b=c");
+            assertThat(StreamSource.isClosed(head)).isTrue();
             assertThat(head.attributes()).containsEntry("ttl", 60L).doesNotContainKey("expires");
         }
         try (FakeStreams fake =
