@@ -156,11 +156,12 @@ final class DocumentFollower {
      */
     private void settled(Upload document, Outcome outcome, String why) {
         DocumentName settled = DocumentName.of(document.name());
-        boolean exists = document.exists() && !why.endsWith(Importer.NOT_THE_SAME);
+        ClientException problem = document.problem();
+        boolean isThere = problem != null && (document.exists() || problem.kind() == ClientException.Kind.MOVED);
         if (outcome == Outcome.SENT || outcome == Outcome.ALREADY) {
             sync.addCopy(settled, document.description(), document.there());
             documents = sync.names().size();
-        } else if (outcome == Outcome.REJECTED && !exists && !why.contains("has been moved to ")) {
+        } else if (outcome == Outcome.REJECTED && !isThere) {
             reject(settled, why);
         }
     }

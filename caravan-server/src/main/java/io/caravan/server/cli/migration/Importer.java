@@ -336,6 +336,12 @@ final class Importer implements DocumentReceiver {
             return sum;
         }
 
+        /** Returns the reason why the server has rejected the document; null if it was sent. */
+        @Nullable
+        ClientException problem() {
+            return problem;
+        }
+
         /** Whether the server has a visible document of this name. */
         boolean exists() {
             return there != null;

@@ -9,8 +9,8 @@
  * receivers: {@link io.caravan.server.cli.migration.ExportWriter} writes documents to a file, and {@link
  * io.caravan.server.cli.migration.Importer} sends them to a server, reads them back, and compares them.
  *
- * <p>{@link io.caravan.server.cli.migration.DocumentSync} transfers only changes, and creates documents through an
- * importer. The commands hold a few MiB, or one value, in memory, regardless of a document's length.
+ * <p>{@link io.caravan.server.cli.migration.DocumentSync} finds what has changed since the last pass, and transfers it
+ * through an importer. The commands hold a few MiB, or one value, in memory, regardless of a document's length.
  * docs/internals/file-format.md describes the export file.
  */
 @NullMarked
