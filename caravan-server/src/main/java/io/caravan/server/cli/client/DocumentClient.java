@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.StoreConfig;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.cluster.SlotRange;
 import io.caravan.server.cluster.Slots;
@@ -179,6 +180,11 @@ public final class DocumentClient implements AutoCloseable {
     /** Returns the connection to the server or, in a cluster, to a leader. */
     public ServerConnection connection() {
         return connections.values().iterator().next();
+    }
+
+    /** Returns the maximum length of a value that the server accepts. */
+    public int maxValueBytes() {
+        return (int) connection().info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
     }
 
     private ServerConnection connection(byte[] name) {

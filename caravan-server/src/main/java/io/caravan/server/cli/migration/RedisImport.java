@@ -1,13 +1,11 @@
 package io.caravan.server.cli.migration;
 
-import io.caravan.StoreConfig;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.object.Digests;
 import io.caravan.server.cli.client.DocumentClient;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.Endpoint;
 import io.caravan.server.cli.client.Retries;
-import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.migration.Importer.Existing;
@@ -68,21 +66,13 @@ final class RedisImport implements AutoCloseable {
     private volatile long same;
     private boolean reportedWrites;
 
-    RedisImport(Endpoint redis, Endpoint server, Existing existing, Consumer<String> messages) throws IOException {
+    RedisImport(Endpoint redis, Endpoint server, Existing existing, Consumer<String> messages) {
         this.existing = existing;
         this.messages = messages;
         this.totals = new TransferTotals(why -> {});
-        int maxValueBytes = maxValueBytes(server);
-        this.lists = new RedisLists(redis.connect(), maxValueBytes, this);
         this.target = DocumentClient.ofAllGroups(server);
+        this.lists = new RedisLists(redis.connect(), target.maxValueBytes(), this);
         this.importer = new Importer(target, Existing.SKIP, new RateLimitRetries(messages), this::settled);
-    }
-
-    /** Returns the maximum length of a value that the server accepts. */
-    static int maxValueBytes(Endpoint server) throws IOException {
-        try (ServerConnection connection = server.connect()) {
-            return (int) connection.info().number("max_value_bytes").orElse(StoreConfig.MAX_VALUE_BYTES);
-        }
     }
 
     private long hash(byte[] name) {

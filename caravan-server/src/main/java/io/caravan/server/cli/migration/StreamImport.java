@@ -41,9 +41,9 @@ final class StreamImport implements AutoCloseable {
     private volatile long documents;
     private volatile long already;
 
-    StreamImport(HttpLink streams, Endpoint server, Existing existing, Consumer<String> messages) throws IOException {
-        this.source = new StreamSource(streams, RedisImport.maxValueBytes(server), new Retries(Retries::sleep));
+    StreamImport(HttpLink streams, Endpoint server, Existing existing, Consumer<String> messages) {
         this.target = DocumentClient.ofAllGroups(server);
+        this.source = new StreamSource(streams, target.maxValueBytes(), new Retries(Retries::sleep));
         this.existing = existing;
         this.totals = new TransferTotals(messages);
         this.importer = new Importer(target, Existing.SKIP, new RateLimitRetries(messages), this::settled).ofStreams();
