@@ -73,9 +73,9 @@ public final class FileObjectStore implements ObjectStore {
 
     private final Path directory;
     private final String location;
-    /** The real directory to which this store has begun to write. Guarded by this. */
-    private @Nullable Path begun;
-    /** Guarded by this. */
+    /** The real directory to which this store has begun to write. */
+    private volatile @Nullable Path begun;
+
     private volatile boolean closed;
 
     private FileObjectStore(Path directory) {
@@ -210,9 +210,9 @@ public final class FileObjectStore implements ObjectStore {
     /**
      * Returns the directory in which files are written before they are moved to their places. A store creates it only
      * before its first write, and when a symbolic link in the path has been changed: if the disk is unmounted, writes
-     * fail.
+     * fail. Later writes wait for no lock here, so that those to a slow file system do not delay each other.
      */
-    private synchronized Path incomplete() throws IOException {
+    private Path incomplete() throws IOException {
         if (closed) {
             throw new IOException("the archive's directory is closed");
         }
@@ -222,12 +222,18 @@ public final class FileObjectStore implements ObjectStore {
         Path real = directory.toRealPath();
         Path incomplete = real.resolve(INCOMPLETE);
         if (!real.equals(begun)) {
+            begin(real, incomplete);
+        }
+        return incomplete;
+    }
+
+    private synchronized void begin(Path real, Path incomplete) throws IOException {
+        if (!real.equals(begun)) {
             createDurably(incomplete);
             rejectIfCaseIsIgnored();
             removeLeftovers(incomplete);
             begun = real;
         }
-        return incomplete;
     }
 
     /** Removes the incomplete files that no process is writing. */

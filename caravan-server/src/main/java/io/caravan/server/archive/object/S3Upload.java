@@ -164,8 +164,8 @@ final class S3Upload extends OutputStream {
     }
 
     /**
-     * Unless the upload is finished, cancels parts in flight, and makes the server discard those that have arrived, even when the caller has been
-     * interrupted, because no other code discards them.
+     * Unless the upload is finished, cancels parts in flight, and makes the server discard those that have arrived,
+     * because no other code discards them. It does so even if the caller has been interrupted.
      */
     void abort() {
         sent.forEach(part -> part.cancel(true));

@@ -334,7 +334,7 @@ public final class Archiver implements AutoCloseable {
         try {
             return scanner.archiveAll(timeout.toNanos());
         } catch (RuntimeException | Error problem) {
-            LOG.error("cannot scan the documents before the server stops", problem);
+            LOG.error("cannot scan all documents before the server stops", problem);
             return false;
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

@@ -62,19 +62,29 @@ final class DirtyScanner {
 
     /**
      * Schedules all changes now, and waits until they are archived. Returns false if that is not possible within this
-     * time, or if the schedule ends first.
+     * time, or if the schedule ends first. If the scans of some slots fail, archives the changes in the other slots, and
+     * then throws the first exception.
      */
     boolean archiveAll(long nanos) throws InterruptedException {
         long deadline = System.nanoTime() + nanos;
+        RuntimeException failure = null;
         hurry = true;
         try {
             for (int number = 0; number < ArchiveSchedule.SLOTS; number++) {
                 if (System.nanoTime() - deadline >= 0) {
                     return false;
                 }
-                scan(number);
+                try {
+                    scan(number);
+                } catch (RuntimeException failed) {
+                    failure = failure == null ? failed : failure;
+                }
             }
-            return schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
+            boolean archived = schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
+            if (failure != null) {
+                throw failure;
+            }
+            return archived;
         } finally {
             hurry = false;
         }

@@ -14,6 +14,8 @@ import java.nio.file.FileSystem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -93,6 +95,18 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 .hasMessageContaining("is closed");
         assertThatThrownBy(() -> store.putIf("b", new byte[1], null)).isInstanceOf(ObjectStoreException.class);
         assertThat(objectDirectory().resolve("b")).doesNotExist();
+    }
+
+    /** A put that hangs in its file system holds no lock that other puts need. */
+    @Test
+    void putsDoNotWaitForEachOther() throws Exception {
+        try (ObjectStore store = openPlace()) {
+            store.put("a", out -> out.write(1));
+            synchronized (store) {
+                CompletableFuture.runAsync(() -> store.put("b", out -> out.write(1)))
+                        .get(20, TimeUnit.SECONDS);
+            }
+        }
     }
 
     @Test

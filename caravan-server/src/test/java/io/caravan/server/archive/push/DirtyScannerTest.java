@@ -1,17 +1,20 @@
 package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.ArchiveSchedule.Job;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -84,6 +87,32 @@ class DirtyScannerTest {
             CompletableFuture<Boolean> archived = CompletableFuture.supplyAsync(() -> archiveAll(scanner));
             schedule.close(true);
             assertThat(archived.get(20, TimeUnit.SECONDS)).isFalse();
+        }
+    }
+
+    @Test
+    void archiveAllScansOtherSlotsIfFirstFails() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            server.push("a", "value");
+            assertThat(server.documents.stripe(0)).isEmpty();
+            AtomicBoolean failed = new AtomicBoolean();
+            InstantSource clock = () -> {
+                if (failed.compareAndSet(false, true)) {
+                    throw new IllegalStateException("the slot cannot be scanned");
+                }
+                return Instant.now();
+            };
+            DirtyScanner scanner = new DirtyScanner(server.documents, schedule, clock, Duration.ofHours(10));
+            schedule.open();
+            Thread worker = new Thread(this::work);
+            worker.start();
+            try {
+                assertThatThrownBy(() -> archiveAll(scanner)).hasMessage("the slot cannot be scanned");
+            } finally {
+                schedule.close(true);
+                worker.join();
+            }
+            assertThat(taken).containsExactly(DocumentName.of("a"));
         }
     }
 
