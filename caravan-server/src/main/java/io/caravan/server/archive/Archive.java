@@ -69,12 +69,10 @@ public final class Archive {
     private final ArchiveRoot root;
     private final @Nullable Lease lease;
     private final Pace pace;
-    private final Roots roots;
     private final SecureRandom random = new SecureRandom();
 
-    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease, Pace pace) {
+    private Archive(ObjectStore objects, ArchiveRoot root, @Nullable Lease lease, Pace pace) {
         this.objects = objects;
-        this.roots = roots;
         this.root = root;
         this.lease = lease;
         this.pace = pace;
@@ -87,8 +85,7 @@ public final class Archive {
      *     root cannot be read
      */
     public static Archive open(ObjectStore objects) {
-        Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.read(), null, Pace.UNLIMITED);
+        return new Archive(objects, Lease.read(objects), null, Pace.UNLIMITED);
     }
 
     /**
@@ -110,15 +107,12 @@ public final class Archive {
             UUID store,
             String owner,
             InstantSource clock,
-            ClaimMemory memory,
+            Lease.ClaimMemory memory,
             Lease.Clock leaseClock,
             Pace pace) {
-        Roots roots = new Roots(objects);
-        long began = leaseClock.nanoTime();
-        ArchiveRoot root = roots.claim(store, owner, clock, memory);
-        pace.waitAfter(ArchiveKeys.ROOT, root.encode().length);
-        Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
-        return new Archive(objects, roots, root, lease, pace);
+        Lease lease = Lease.claim(objects, store, owner, clock, memory, leaseClock);
+        pace.waitAfter(ArchiveKeys.ROOT, lease.root().encode().length);
+        return new Archive(objects, lease.root(), lease, pace);
     }
 
     /** Returns the root as of the time when the archive was opened or claimed. */
@@ -148,7 +142,7 @@ public final class Archive {
      * @throws ArchiveException {@code NOT_FOUND} when it is gone, {@code CORRUPT} when only its root is gone
      */
     public void requireExists() {
-        roots.requireExists(root.store());
+        Lease.requireExists(objects, root.store());
     }
 
     /**
@@ -368,10 +362,9 @@ public final class Archive {
 
     private void checkNotFenced(@Nullable KeptManifest kept) {
         if (kept != null && kept.manifest().epoch() > root.epoch()) {
-            throw roots.fenced(
-                    "number " + kept.manifest().epoch() + " has written the manifest of document '"
-                            + kept.manifest().name() + "'",
-                    root);
+            throw requireLease()
+                    .fenced("number " + kept.manifest().epoch() + " has written the manifest of document '"
+                            + kept.manifest().name() + "'");
         }
     }
 
@@ -444,26 +437,6 @@ public final class Archive {
      * @param tag identifies this version of the object, for {@link #commit}
      */
     public record KeptManifest(Manifest manifest, String tag) {}
-
-    /**
-     * A store's record of its claims to an archive. It prevents a store from taking the archive back after another copy
-     * of the store has claimed it. Owners are named as in the root; an empty name stands for an archive that does not
-     * exist.
-     */
-    public interface ClaimMemory {
-        /**
-         * Whether the store may claim the archive from this owner: no other copy has claimed it since the store did.
-         */
-        boolean expects(String owner);
-
-        /**
-         * Records that the store is about to claim the archive; the outcome is not known yet. Durable on return.
-         *
-         * @param before the current owner
-         * @param owner the next owner
-         */
-        void claiming(String before, String owner);
-    }
 
     private static final class GoneException extends RuntimeException {
         private static final long serialVersionUID = 1L;

@@ -1,6 +1,5 @@
 package io.caravan.server.archive;
 
-import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.push.ArchiveConfig;
 import java.time.Duration;
@@ -11,16 +10,6 @@ import java.util.function.Supplier;
 
 /** Takes ownership of archives without waiting, for stores without a record of earlier owners. */
 public final class Claims {
-    private static final ClaimMemory NOTHING = new ClaimMemory() {
-        @Override
-        public boolean expects(String owner) {
-            return true;
-        }
-
-        @Override
-        public void claiming(String before, String owner) {}
-    };
-
     private Claims() {}
 
     public static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock) {
@@ -28,7 +17,7 @@ public final class Claims {
     }
 
     static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock, Lease.Clock leaseClock) {
-        return Archive.claim(objects, store, owner, clock, NOTHING, leaseClock, Pace.UNLIMITED);
+        return Archive.claim(objects, store, owner, clock, (before, next) -> true, leaseClock, Pace.UNLIMITED);
     }
 
     /** A clock that advances only when a caller sleeps or skips time. */

@@ -7,7 +7,7 @@ import io.caravan.Entry;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
-import io.caravan.server.archive.Archive.ClaimMemory;
+import io.caravan.server.archive.Lease.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.document.StoreIdentity;
@@ -140,14 +140,11 @@ final class ArchiveBinding implements ClaimMemory {
     }
 
     @Override
-    public boolean expects(String owner) {
+    public boolean claiming(String before, String owner) {
         Record last = remembered();
-        return takeover || last == null || last.owners().contains(owner);
-    }
-
-    @Override
-    public void claiming(String before, String owner) {
-        Record last = remembered();
+        if (!takeover && last != null && !last.owners().contains(before)) {
+            return false;
+        }
         // The marks do not reflect the changes of another owner.
         Record known = last != null && last.owners().contains(before) ? last : null;
         trusted = known != null && (trusted || known.trusted());
@@ -163,6 +160,7 @@ final class ArchiveBinding implements ClaimMemory {
         write(new Record(false, last == null ? 0 : last.epoch(), location, owners));
         // The archive must not contain an owner that a crash removes from the store's record.
         force();
+        return true;
     }
 
     /**

@@ -26,9 +26,10 @@ class ArchiveBindingTest {
     void recognizesEquivalentArchiveUrls(String url, String other) {
         try (ListStore store = ListStore.inMemory()) {
             new ArchiveBinding(store, DocumentDurability.SYNC, url, false).claiming("", "owner 1");
-            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, other, false).expects("owner 2"))
+            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, other, false).claiming("owner 2", "owner 3"))
                     .isFalse();
-            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, url + "2", false).expects("owner 2"))
+            assertThat(new ArchiveBinding(store, DocumentDurability.SYNC, url + "2", false)
+                            .claiming("owner 2", "owner 3"))
                     .as("another archive")
                     .isTrue();
         }
@@ -41,11 +42,15 @@ class ArchiveBindingTest {
             ArchiveBinding marked = new ArchiveBinding(store, DocumentDurability.SYNC, "s3://bucket", false);
             marked.claiming("", "owner 1");
             for (int attempt = 0; attempt < 100; attempt++) {
-                assertThat(marked.expects("owner 1")).as("attempt " + attempt).isTrue();
-                marked.claiming("owner 1", "attempt " + attempt);
+                assertThat(marked.claiming("owner 1", "attempt " + attempt))
+                        .as("attempt " + attempt)
+                        .isTrue();
             }
-            assertThat(marked.expects("attempt 99")).isTrue();
-            assertThat(marked.expects("somebody else")).isFalse();
+            assertThat(marked.claiming("somebody else", "attempt 100")).isFalse();
+            assertThat(marked.claiming("attempt 100", "attempt 101"))
+                    .as("the rejected attempt is not recorded")
+                    .isFalse();
+            assertThat(marked.claiming("attempt 99", "attempt 101")).isTrue();
         }
     }
 
@@ -92,7 +97,7 @@ class ArchiveBindingTest {
             second.claimed(root(2));
             first.stopped(root(1));
 
-            assertThat(binding(store).expects("owner 2")).isTrue();
+            assertThat(binding(store).claiming("owner 2", "owner 3")).isTrue();
         }
     }
 
