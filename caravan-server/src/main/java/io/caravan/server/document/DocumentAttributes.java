@@ -82,9 +82,8 @@ public record DocumentAttributes(Attributes raw) {
     private static final List<Attribute<?>> OF_THE_STORE =
             List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED, AGES, TIMESTAMPS, ORIGIN, FENCE, MOVED);
 
-    /** Attributes of which an append must check or change one, in addition to those of a JSON document. */
-    private static final List<Attribute<?>> OF_APPENDS =
-            List.of(TTL, EXPIRES, CLOSED, DELETED, RESTORING, TIMESTAMPS, FENCE, MOVED);
+    /** Attributes of a visible document that an append must check or change, except the content type. */
+    private static final List<Attribute<?>> OF_APPENDS = List.of(TTL, EXPIRES, CLOSED, TIMESTAMPS, FENCE);
 
     /** The value of an attribute that carries no information beyond its presence. */
     static final String PRESENT = "";
@@ -183,7 +182,7 @@ public record DocumentAttributes(Attributes raw) {
 
     /** Whether an append neither changes these attributes nor depends on them, except on the content type. */
     boolean leavesAppendsAlone() {
-        return raw == Attributes.EMPTY || OF_APPENDS.stream().noneMatch(this::has);
+        return raw == Attributes.EMPTY || visible() && OF_APPENDS.stream().noneMatch(this::has);
     }
 
     public boolean closed() {

@@ -103,6 +103,7 @@ class DocumentMoveTest {
             rejected(Reason.MOVING, () -> documents.edit("a", each));
             rejected(Reason.MOVING, () -> documents.editLocal("a", each));
         }
+        rejected(Reason.MOVING, () -> documents.push("a", "c"));
         assertThat(documents.read("a")).containsExactly("1", "2");
         assertThat(abandon(OptionalLong.empty())).isTrue();
         assertThat(documents.push("a", "3")).isEqualTo(2);

@@ -218,7 +218,10 @@ class DocumentServiceTest {
             }
         })) {
             between = () -> others.service()
-                    .write(name("k"), document -> document.append(values("late")), new IgnoredOutcome<>());
+                    .write(
+                            Set.of(name("k")),
+                            Append.of(name("k"), values("late"), DocumentInfo::count),
+                            new IgnoredOutcome<>());
             others.push("k", "a");
             busy.set(true);
             Set<DocumentName> names = Set.of(name("k"));
