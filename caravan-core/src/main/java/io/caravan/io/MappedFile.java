@@ -4,9 +4,6 @@ import java.nio.ByteBuffer;
 
 /** A file mapped into memory for reading. Writes to the file are visible in the memory at once. */
 public interface MappedFile {
-    /** Length of a cache line, in bytes. */
-    int LINE_BYTES = 64;
-
     /**
      * Returns the mapped memory as a little-endian buffer. It starts at file position 0 and extends at least to the end
      * of the bytes written so far. Use absolute access, because all callers share the buffer's position.
@@ -25,15 +22,15 @@ public interface MappedFile {
     }
 
     /**
-     * Reads a byte of each cache line of these bytes. The processor loads the lines together, because no read depends on
-     * another one.
+     * Reads one of every 64 bytes, the length of a cache line. The processor loads the lines together, because no read
+     * depends on another one.
      *
      * @throws InternalError if the disk cannot read the bytes
      */
     default void load(int position, int bytes) {
         ByteBuffer memory = buffer();
         int sum = 0;
-        for (int at = position; at < position + bytes; at += LINE_BYTES) {
+        for (int at = position; at < position + bytes; at += 64) {
             sum += memory.get(at);
         }
         // Never true. Without a use of the sum, the compiler would omit the reads.

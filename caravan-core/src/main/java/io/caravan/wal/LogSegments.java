@@ -136,18 +136,27 @@ public final class LogSegments implements AutoCloseable {
      * @param near a position near all entries of the log; see {@link Region#entryLsn}
      */
     public void load(long[] regions, int from, int count, long near) {
-        int at = from;
-        while (at < from + count) {
-            int start = at;
-            long number = segmentOf(regions[start], near);
-            while (at < from + count && segmentOf(regions[at], near) == number) {
-                at++;
+        boolean loaded = false;
+        try {
+            int at = from;
+            while (at < from + count) {
+                int start = at;
+                long number = segmentOf(regions[start], near);
+                while (at < from + count && segmentOf(regions[at], near) == number) {
+                    at++;
+                }
+                LogSegment segment = files.get(number);
+                // A single entry is loaded by its copy just as fast.
+                if (segment != null && at > start + 1) {
+                    segment.load(geometry, regions, start, at, near);
+                    loaded = true;
+                }
             }
-            LogSegment segment = files.get(number);
-            // A single entry is loaded by its copy just as fast.
-            if (segment != null && at > start + 1) {
-                segment.load(geometry, regions, start, at, near);
+            if (loaded) {
+                PendingReadError.raise();
             }
+        } catch (InternalError unreadable) {
+            // Copying the entry fails, too, and reports it.
         }
     }
 
@@ -439,9 +448,6 @@ public final class LogSegments implements AutoCloseable {
                     int bytes = Math.min(Region.entryBytes(regions[i]), LOADED_BYTES);
                     mapping.load(geometry.offsetOf(lsn), Math.min(bytes, geometry.remaining(lsn)));
                 }
-                PendingReadError.raise();
-            } catch (InternalError unreadable) {
-                // Copying the entry fails, too, and reports it.
             } finally {
                 lock.unlockRead(stamp);
             }
