@@ -109,11 +109,13 @@ abstract class LiveRead {
                     again.add(stream.name);
                 }
             }
-            if (streams.isEmpty()) {
-                exchange.finish();
-            } else {
-                exchange.whenWritable(() -> wait.checked(again));
-            }
+            exchange.whenWritable(() -> {
+                if (streams.isEmpty()) {
+                    exchange.finish();
+                } else {
+                    wait.checked(again);
+                }
+            });
         });
     }
 }
