@@ -257,7 +257,7 @@ public final class Catalog {
     }
 
     /**
-     * Appends values to a document that has values, without an {@link Edit}. Waits while an edit holds the lock of the
+     * Appends values to a document that has had values, without an {@link Edit}. Waits while an edit holds the lock of the
      * name's stripe, but not for space in the store.
      *
      * @param values at least one
@@ -265,7 +265,7 @@ public final class Catalog {
      * @param accepts whether to append to a document in this state; called under the stripe's lock
      * @param callback returns the callback of the write, from the document's state after the append; called under the
      *     stripe's lock
-     * @return false if the document has no values, or {@code accepts} returned false; nothing has changed then
+     * @return false if the document never had a value, or {@code accepts} returned false; nothing has changed then
      * @throws NotWritableException if the store has no space now. This exception, like those that {@link
      *     io.caravan.ListStore#write} throws, means that nothing has changed
      */

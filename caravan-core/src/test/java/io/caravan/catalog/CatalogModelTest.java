@@ -78,23 +78,21 @@ class CatalogModelTest {
         }
     }
 
-    /** Appends without an edit, which only a document with values and without attributes accepts here. */
+    /** Appends without an edit, which is possible if the document has had values and the predicate accepts it. */
     private static void append(Catalog catalog, Random random, Map<DocumentName, Expected> model) {
         DocumentName name = DocumentName.of("name" + random.nextInt(NAMES));
         List<byte[]> values = Collections.nCopies(1 + random.nextInt(3), new byte[random.nextInt(10)]);
+        boolean accepting = random.nextInt(4) > 0;
         Expected before = model.get(name);
-        boolean appended = catalog.append(
-                name, values, Durability.SYNC, state -> state.attributes().equals(Attributes.EMPTY), after -> {
-                    expect(model, name, after);
-                    return WriteCallback.completing(new CompletableFuture<>());
-                });
-        boolean accepts = before != null
-                && before.nextSequence() > 0
-                && before.attributes().equals(Attributes.EMPTY);
-        assertThat(appended).as("appended to %s", name).isEqualTo(accepts);
-        if (accepts) {
+        boolean appended = catalog.append(name, values, Durability.SYNC, state -> accepting, after -> {
+            expect(model, name, after);
+            return WriteCallback.completing(new CompletableFuture<>());
+        });
+        boolean accepted = accepting && before != null && before.nextSequence() > 0;
+        assertThat(appended).as("appended to %s", name).isEqualTo(accepted);
+        if (accepted) {
             long next = before.nextSequence() + values.size();
-            assertThat(model).containsEntry(name, new Expected(before.firstSequence(), next, Attributes.EMPTY));
+            assertThat(model).containsEntry(name, new Expected(before.firstSequence(), next, before.attributes()));
         }
     }
 

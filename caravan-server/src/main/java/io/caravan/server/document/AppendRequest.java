@@ -65,8 +65,8 @@ public record AppendRequest(
 
     /** Whether the values may be appended to a document in this state, if it is neither closed nor invisible. */
     private boolean fits(DocumentInfo info) {
-        String type = info.attributes().contentType();
-        return (contentType == null ? !info.attributes().isJson() : ContentTypes.same(contentType, type))
+        return contentType != null
+                && ContentTypes.same(contentType, info.attributes().contentType())
                 && (sequence.isEmpty() || sequence.getAsLong() == info.nextSequence());
     }
 

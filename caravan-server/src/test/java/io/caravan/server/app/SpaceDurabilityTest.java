@@ -98,6 +98,7 @@ class SpaceDurabilityTest {
         client.call("CARAVAN.SPACE", "SET", "m/but/", "max-values", "10");
         for (String name : new String[] {"other", "m/but/this"}) {
             assertThat(fsyncsOf("RPUSH", name, "value")).as(name).isEqualTo(1);
+            assertThat(fsyncsOf("RPUSH", name, "another")).as(name).isEqualTo(1);
             assertThat(client.call("CARAVAN.INFO", name)).contains("$durability, $sync");
             assertDurability("", server.http("HEAD", "/v1/stream/" + name, ""));
         }

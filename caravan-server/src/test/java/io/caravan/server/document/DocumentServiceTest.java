@@ -129,6 +129,50 @@ class DocumentServiceTest {
     }
 
     @Test
+    void rejectionOfAppendIsReportedToOutcomeAndStatus() {
+        AtomicBoolean full = new AtomicBoolean();
+        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+            @Override
+            public void write(WriteBatch batch, WriteCallback callback) {
+                if (full.get()) {
+                    throw new OutOfSpaceException("the disk is full");
+                }
+                super.write(batch, callback);
+            }
+        };
+        try (Documents here = new Documents(store)) {
+            here.push("d", "a");
+            full.set(true);
+            CompletableFuture<Long> outcome = new CompletableFuture<>();
+            boolean decided = here.service()
+                    .write(
+                            Set.of(name("d")),
+                            Append.of(name("d"), values("b"), DocumentInfo::count),
+                            Outcome.of(outcome::complete, outcome::completeExceptionally));
+            assertThat(decided).isTrue();
+            assertThat(outcome).isCompletedExceptionally();
+            assertThat(here.service().problem()).isInstanceOf(OutOfSpaceException.class);
+            full.set(false);
+            assertThat(here.push("d", "c")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void appendMustHaveContentTypeOfDocument() {
+        documents.create("d", "application/json", "1");
+        rejected(Reason.CONTENT_TYPE_MISMATCH, () -> documents.add("d", ofType("text/plain")));
+        assertThat(documents
+                        .add("d", ofType("application/json; charset=utf-8"))
+                        .info()
+                        .nextSequence())
+                .isEqualTo(2);
+    }
+
+    private static AppendRequest ofType(String type) {
+        return new AppendRequest(values("2"), false, type, null, null, OptionalLong.empty());
+    }
+
+    @Test
     void rejectedWriteIsNoUse() {
         AtomicBoolean full = new AtomicBoolean();
         ListStore store = new ForwardingListStore(ListStore.inMemory()) {

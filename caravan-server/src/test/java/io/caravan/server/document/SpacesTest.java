@@ -23,6 +23,7 @@ import io.caravan.server.document.space.Prefix;
 import io.caravan.server.document.space.Space;
 import io.caravan.server.document.space.SpaceSetting;
 import io.caravan.server.document.space.Spaces;
+import io.caravan.testing.Eventually;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -82,6 +83,28 @@ class SpacesTest {
         assertThat(spaces().remove(prefix("a/b"))).isFalse();
         rejected(Reason.TOO_LARGE, () -> documents.push("a/bc", "long"));
         documents.push("a/bc", "l");
+    }
+
+    /** A space that is created during an append must count the values, although no space existed when it began. */
+    @Test
+    void appendThatSeesNewSpaceIsCounted() throws InterruptedException {
+        documents.push("a/x", "1234");
+        DocumentName name = name("a/x");
+        Thread creating = new Thread(() -> set("a/", SpaceSetting.DOCUMENT_VALUES, 9));
+        Append<Long> append = new Append<>(
+                name,
+                values("56"),
+                info -> {
+                    // The name is locked, so the new space cannot have counted the document yet.
+                    creating.start();
+                    Eventually.await("the space exists", () -> spaces().find(name) != null);
+                    return true;
+                },
+                DocumentInfo::count,
+                document -> document.append(values("56")));
+        documents.change(List.of(name), append);
+        creating.join();
+        assertUsage("a/", 1, 6);
     }
 
     /** The search for the longest prefix must have the same result as a linear search. */
