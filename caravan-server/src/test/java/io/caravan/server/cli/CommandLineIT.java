@@ -12,6 +12,7 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.FreePorts;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -57,6 +58,23 @@ class CommandLineIT {
             assertThat(exitCode(tail)).isZero();
             assertThat(out.readLine()).isNull();
             assertThat(new String(tail.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
+        }
+    }
+
+    @Test
+    void appendsWholePipeAsOneValue() throws Exception {
+        try (ServedStore server = new ServedStore()) {
+            Process append = start(server.address(), "append", "d");
+            try (OutputStream in = append.getOutputStream()) {
+                in.write("a\nb".getBytes(UTF_8));
+            }
+            assertThat(new String(append.getErrorStream().readAllBytes(), UTF_8))
+                    .isEmpty();
+            assertThat(exitCode(append)).isZero();
+            Process tail = start(server.address(), "tail", "d", "--from", "0", "--json");
+            assertThat(tail.inputReader(UTF_8).readLine()).contains("a\\nb");
+            tail.toHandle().destroy();
+            assertThat(exitCode(tail)).isZero();
         }
     }
 

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.client.ServerConnection.LostException;
 import io.caravan.server.cli.common.CliCommand;
 import io.caravan.server.cli.common.IoSupplier;
@@ -107,8 +108,16 @@ public final class ReconnectingClients implements AutoCloseable {
 
     private void connect() throws IOException {
         if (open.isEmpty()) {
-            for (IoSupplier<DocumentClient> server : servers) {
-                open.add(server.get());
+            try {
+                for (IoSupplier<DocumentClient> server : servers) {
+                    open.add(server.get());
+                }
+            } catch (IOException unreadable) {
+                if (!reached) {
+                    throw unreadable;
+                }
+                // A file with a password or with authorities may be missing while it is replaced.
+                throw new LostException(FileStorage.problem(unreadable), unreadable);
             }
         }
         if (stopped()) {

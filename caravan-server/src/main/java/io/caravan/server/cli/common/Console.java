@@ -1,5 +1,6 @@
 package io.caravan.server.cli.common;
 
+import java.io.BufferedInputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -23,7 +24,8 @@ public record Console(InputStream in, OutputStream out, Map<String, String> envi
      */
     public static Console system() {
         return new Console(
-                new FileInputStream(FileDescriptor.in),
+                // Buffered, because readNBytes of a file stream seeks, which a pipe does not support.
+                new BufferedInputStream(new FileInputStream(FileDescriptor.in)),
                 new FileOutputStream(FileDescriptor.out),
                 System.getenv(),
                 Boolean.getBoolean("caravan.progress"));

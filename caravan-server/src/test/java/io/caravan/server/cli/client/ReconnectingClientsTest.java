@@ -119,6 +119,27 @@ class ReconnectingClientsTest {
         assertThat(attempts).isEqualTo(1);
     }
 
+    /** The files with the password and the authorities are read again, and may be missing while they are replaced. */
+    @Test
+    void waitsForUnreadablePasswordFile() throws IOException {
+        try (ReconnectingClients clients = clients(Long.MAX_VALUE, () -> {
+            if (attempts == 1) {
+                attempts++;
+                throw new java.nio.file.NoSuchFileException("secret");
+            }
+            return Migrations.carrier(served.address());
+        })) {
+            clients.run(() -> {
+                if (attempts == 0) {
+                    attempts++;
+                    throw lost("first");
+                }
+                clients.connected("");
+            });
+        }
+        assertThat(messages).containsExactly("first; trying again", "connected again");
+    }
+
     @Test
     void stopEndsWork() throws IOException {
         try (ReconnectingClients clients = clients(Long.MAX_VALUE, reachable())) {

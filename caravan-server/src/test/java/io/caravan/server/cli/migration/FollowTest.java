@@ -10,10 +10,12 @@ import io.caravan.server.cli.migration.TrippedProxy.Trip;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Transaction;
 import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -609,6 +612,14 @@ class FollowTest {
             here.rpush("d/long".getBytes(UTF_8), new byte[60_000]);
         }
         there.sendCommand(SPACE, "SET", "d/", "writes-per-second", "5");
+        // A transaction takes the writes of the next four seconds, so the first write of the copy is too early, no
+        // matter how slow the machine is.
+        String[] debt = IntStream.range(0, 25).mapToObj(i -> "d/debt/" + i).toArray(String[]::new);
+        try (Transaction transaction = there.multi()) {
+            Arrays.stream(debt).forEach(name -> transaction.rpush(name, "a"));
+            transaction.exec();
+        }
+        there.del(debt);
         CommandRun copied = CommandRun.of(from, "copy", "--to", to.address()).exits(0);
         assertThat(copied.out()).startsWith("copied 7 documents");
         assertThat(copied.err()).contains("exceeds its rate").contains("waits for as long as");

@@ -391,8 +391,8 @@ class RedisImportTest {
     /** An import must report a server that stops replying or disconnects, without allocating the announced 512 MiB. */
     @Test
     void reportsUnresponsiveOrClosedRedis() throws IOException {
-        importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "1")
-                .exits(1, "has not replied for 1 s; if it is just slow, raise --timeout");
+        importing(claimingToBeRedis(false, COUNTED, SCANNED, ":-1\r\n*1\r\n$536870912\r\nx"), "--timeout", "5")
+                .exits(1, "has not replied for 5 s; if it is just slow, raise --timeout");
         importing(claimingToBeRedis(true, COUNTED, SCANNED, ":-1\r\n*1\r\n$100\r\nx"))
                 .exits(1, "the server has closed it");
     }
