@@ -289,8 +289,8 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    /** Creates a directory and its missing parents, durably. */
-    private static void createDurably(Path directory) throws IOException {
+    /** Creates a directory and its missing parents. Threads that find them wait until they are durable. */
+    private synchronized void createDurably(Path directory) throws IOException {
         Path parent = directory.getParent();
         if (parent != null && !Files.exists(directory)) {
             createDurably(parent);

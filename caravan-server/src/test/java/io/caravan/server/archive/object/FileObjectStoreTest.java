@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
@@ -106,6 +107,22 @@ class FileObjectStoreTest extends ObjectStoreContract {
                 CompletableFuture.runAsync(() -> store.put("b", out -> out.write(1)))
                         .get(20, TimeUnit.SECONDS);
             }
+        }
+    }
+
+    /** Otherwise, a put could return before another thread has made the name of the archive's directory durable. */
+    @Test
+    void firstPutsWaitUntilDirectoryIsDurable() throws Exception {
+        Path place = directory.resolve("new");
+        try (ObjectStore store = FileObjectStore.open(place)) {
+            Thread put = new Thread(() -> store.put("a", out -> out.write(1)));
+            synchronized (store) {
+                put.start();
+                Eventually.await("the put waits", () -> put.getState() == Thread.State.BLOCKED);
+                assertThat(place).doesNotExist();
+            }
+            put.join();
+            assertThat(place.resolve("a")).exists();
         }
     }
 
