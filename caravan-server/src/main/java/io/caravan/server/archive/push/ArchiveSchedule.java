@@ -312,6 +312,15 @@ final class ArchiveSchedule {
         }
     }
 
+    /**
+     * Records that the scan of a slot has failed. The slot is not scanned again before it is due, because a scan that
+     * always fails would otherwise be repeated without a pause.
+     */
+    synchronized void scanFailed(int number) {
+        lackingSpace.remove(number);
+        notifyAll();
+    }
+
     private void schedule(Change change, int slot, boolean verifies, boolean space, Backlog rest) {
         Job job = jobs.get(change.name());
         if (ended || job == null && !space) {
@@ -509,7 +518,7 @@ final class ArchiveSchedule {
             return null;
         }
         Integer next = lackingSpace.iterator().next();
-        // Goes to the end of the order: if the scan fails, the other slots are next.
+        // Goes to the end of the order: if the slot still lacks space after the scan, the other slots are next.
         lackingSpace.remove(next);
         lackingSpace.add(next);
         return next;

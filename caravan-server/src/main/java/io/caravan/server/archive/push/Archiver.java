@@ -318,27 +318,31 @@ public final class Archiver implements AutoCloseable {
         if (ownership.state() == ArchiveState.STOPPED) {
             return false;
         }
-        boolean done = ownership.state() == ArchiveState.OWNER && archiveAll(timeout);
-        if (done) {
+        String obstacle = archiveAll(timeout);
+        if (obstacle == null) {
             LOG.info("everything is archived");
         } else {
             LOG.warn(
-                    "the archive lacks {} changes, which are archived after the next start: {}",
+                    "the archive lacks at least {} changes, which are archived after the next start: {}",
                     schedule.backlog().count,
-                    ownership.state() == ArchiveState.OWNER ? "the timeout was too short" : why());
+                    obstacle);
         }
-        return done;
+        return obstacle == null;
     }
 
-    private boolean archiveAll(Duration timeout) {
+    /** Returns the reason why changes are not archived, or null when all are. */
+    private @Nullable String archiveAll(Duration timeout) {
         try {
-            return scanner.archiveAll(timeout.toNanos());
+            if (ownership.state() == ArchiveState.OWNER && scanner.archiveAll(timeout.toNanos())) {
+                return null;
+            }
+            return ownership.state() == ArchiveState.OWNER ? "the timeout was too short" : why();
         } catch (RuntimeException | Error problem) {
             LOG.error("cannot scan all documents before the server stops", problem);
-            return false;
+            return "the scan of some documents has failed";
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
-            return false;
+            return "the wait was interrupted";
         }
     }
 

@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * Scans all documents in rounds, one stripe at a time at even intervals. Schedules the changes that the archive lacks,
  * except those that can wait for the next round without exceeding their maximum age. A slot that lacked space is
- * scanned again when there is space. Scans continue while nothing can be archived, so the backlog stays current. The
- * scanner does not pause during the first round, or during a round that is late.
+ * scanned again when there is space. A slot whose scan fails waits for the next round. Scans continue while nothing
+ * can be archived, so the backlog stays current. The scanner does not pause during the first round, or during a round
+ * that is late.
  *
  * <p>One thread repeats {@link #step}; other threads may call {@link #archiveAll}.
  */
@@ -70,17 +71,18 @@ final class DirtyScanner {
         RuntimeException failure = null;
         hurry = true;
         try {
-            for (int number = 0; number < ArchiveSchedule.SLOTS; number++) {
-                if (System.nanoTime() - deadline >= 0) {
-                    return false;
-                }
+            int number = 0;
+            for (; number < ArchiveSchedule.SLOTS && System.nanoTime() - deadline < 0; number++) {
                 try {
                     scan(number);
                 } catch (RuntimeException failed) {
                     failure = failure == null ? failed : failure;
                 }
             }
-            boolean archived = schedule.awaitIdle(deadline - System.nanoTime()) && schedule.backlog().count == 0;
+            boolean archived = number == ArchiveSchedule.SLOTS
+                    && schedule.awaitIdle(deadline - System.nanoTime())
+                    && schedule.verified()
+                    && schedule.backlog().count == 0;
             if (failure != null) {
                 throw failure;
             }
@@ -135,10 +137,19 @@ final class DirtyScanner {
     /** Scans a slot. The monitor ensures that the schedule receives the results of two scans in their order. */
     private synchronized void scan(int number) {
         if (number != ArchiveSchedule.DELETIONS) {
-            scanDocuments(number);
+            scan(number, () -> scanDocuments(number));
         }
         if (number % DELETIONS_EVERY == 0) {
-            scanDeletions();
+            scan(ArchiveSchedule.DELETIONS, this::scanDeletions);
+        }
+    }
+
+    private void scan(int number, Runnable scan) {
+        try {
+            scan.run();
+        } catch (RuntimeException | Error failed) {
+            schedule.scanFailed(number);
+            throw failed;
         }
     }
 

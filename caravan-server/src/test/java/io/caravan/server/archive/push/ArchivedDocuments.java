@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.ListStore;
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
@@ -16,6 +17,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
@@ -144,6 +146,14 @@ final class ArchivedDocuments implements AutoCloseable {
     void trim(String name, long to) {
         write(name, document -> {
             document.trimTo(to);
+            return true;
+        });
+    }
+
+    /** Damages the document's mark, so that scans of its slot fail. */
+    void damageMark(String name) {
+        write(name, document -> {
+            document.attributes(DocumentAttributes.of(Attributes.EMPTY.with("archived", new byte[1])));
             return true;
         });
     }

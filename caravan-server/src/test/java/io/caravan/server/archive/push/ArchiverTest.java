@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.Manifest.Tombstone;
@@ -26,6 +29,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /** Tests the archiver's schedule, its uploads, and its state after a restart. */
 class ArchiverTest {
@@ -79,6 +84,29 @@ class ArchiverTest {
         assertThat(next.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(next.status().documents()).isZero();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+    }
+
+    @Test
+    @Timeout(60)
+    void finishesAlthoughScanFails() {
+        server.push("a", "1");
+        server.push("b", "1");
+        server.damageMark("b");
+        Archiver archiver = server.archive(NEVER);
+        Logger logger = (Logger) LoggerFactory.getLogger(Archiver.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            assertThat(archiver.finish(Duration.ofHours(1))).isFalse();
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertThat(server.archived("a")).isTrue();
+        assertThat(log.list)
+                .last()
+                .asString()
+                .contains("archive lacks at least", "the scan of some documents has failed");
     }
 
     @Test

@@ -116,6 +116,36 @@ class DirtyScannerTest {
         }
     }
 
+    @Test
+    void failedScanWaitsForNextRound() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            AtomicBoolean fails = new AtomicBoolean();
+            InstantSource clock = () -> {
+                if (fails.get()) {
+                    throw new IllegalStateException("the slot cannot be scanned");
+                }
+                return Instant.now();
+            };
+            DirtyScanner scanner = new DirtyScanner(server.documents, schedule, clock, Duration.ofHours(10));
+            // The last of these steps begins the second round.
+            for (int step = 0; step <= ArchiveSchedule.SLOTS; step++) {
+                scanner.step();
+            }
+            schedule.distrust();
+            fails.set(true);
+            for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
+                assertThatThrownBy(scanner::step).hasMessage("the slot cannot be scanned");
+            }
+            schedule.wake();
+            scanner.step();
+            assertThat(schedule.awaitIdle(0)).isTrue();
+            assertThat(schedule.verified()).isFalse();
+            fails.set(false);
+            assertThat(scanner.archiveAll(TimeUnit.HOURS.toNanos(1))).isTrue();
+            assertThat(schedule.verified()).isTrue();
+        }
+    }
+
     private static boolean archiveAll(DirtyScanner scanner) {
         try {
             return scanner.archiveAll(TimeUnit.HOURS.toNanos(1));

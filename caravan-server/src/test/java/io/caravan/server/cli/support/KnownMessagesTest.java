@@ -122,11 +122,12 @@ class KnownMessagesTest {
     void showsNumbersOnlyOutsideQuotes() throws IOException {
         KnownMessages messages = new KnownMessages();
         assertThat(messages.shown(
-                        "Archiver", "the archive lacks 5 changes, which are archived after the next start: x"))
-                .isEqualTo("the archive lacks 5 changes, which are archived after the next start: …");
+                        "Archiver", "the archive lacks at least 5 changes, which are archived after the next start: x"))
+                .isEqualTo("the archive lacks at least 5 changes, which are archived after the next start: …");
         assertThat(messages.shown(
-                        "Archiver", "the archive lacks Ada's changes, which are archived after the next start: x"))
-                .isEqualTo("the archive lacks … changes, which are archived after the next start: …");
+                        "Archiver",
+                        "the archive lacks at least Ada's changes, which are archived after the next start: x"))
+                .isEqualTo("the archive lacks at least … changes, which are archived after the next start: …");
         assertThat(messages.shown("Network", "rejecting 10.0.0.1: the limit of connections is reached"))
                 .isEqualTo("rejecting …: the limit of connections is reached");
         assertThat(messages.shown("ExpirySweeper", "document '4711' has expired"))
