@@ -206,7 +206,7 @@ class SupportCommandTest {
                         "com.example." + MARKER + ".XException: no",
                         "{\"timestamp\":0,\"level\":\"WARN\",\"loggerName\":\"io.caravan.x.Archiver\",\"threadName\":\""
                                 + MARKER
-                                + "\",\"formattedMessage\":\"the archive lacks 5 changes, which are archived after the"
+                                + "\",\"formattedMessage\":\"the archive lacks at least 5 changes, which are archived after the"
                                 + " next start: " + MARKER + "\",\"throwable\":{\"className\":\"java.io.IOException\","
                                 + "\"message\":\"" + MARKER + "\",\"stepArray\":[{\"className\":\"java.lang.Thread\","
                                 + "\"methodName\":\"" + MARKER + "\",\"lineNumber\":7}]}}",
@@ -230,7 +230,7 @@ class SupportCommandTest {
             (1 hidden)
             Caused by: java.io.UncheckedIOException
             (1 hidden)
-            1970-01-01T00:00:00Z WARN Archiver: the archive lacks 5 changes, which are archived after the next start: …
+            1970-01-01T00:00:00Z WARN Archiver: the archive lacks at least 5 changes, which are archived after the next start: …
             java.io.IOException
                 at java.lang.Thread:7
             (1 hidden)
