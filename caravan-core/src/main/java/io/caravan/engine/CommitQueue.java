@@ -435,7 +435,9 @@ final class CommitQueue {
 
     /** Whether a write would probably find space in the log, or be rejected, without waiting. */
     boolean writable() {
-        return active.roomy()
-                && (provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.isLogOutOfSpace());
+        long next = position();
+        long readyAfter = provisioner.lastReadySegment() - geometry.segmentOf(next);
+        boolean fits = maxRecordBytes() + FrameLayout.HEADER_BYTES <= geometry.remaining(next);
+        return active.roomy() && (readyAfter > 1 || readyAfter == 1 && fits || provisioner.isLogOutOfSpace());
     }
 }

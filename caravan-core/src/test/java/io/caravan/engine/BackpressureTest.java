@@ -55,6 +55,30 @@ class BackpressureTest {
         }
     }
 
+    /** Checks that clients of a growing store do not wait each time the log enters a segment. */
+    @Test
+    void storeIsWritableWhileLaterSegmentIsCreated() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            long ready = store.engine.provisioner.lastReadySegment();
+            try (Hold creation = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
+                while (store.engine.provisioner.currentSegment() < ready - 1) {
+                    append(store.engine, 1, "x".repeat(1000));
+                }
+                creation.awaitReached();
+                assertThat(store.engine.writable()).isTrue();
+                assertThat(store.engine.tryWrite(WriteBatch.create().append(1, LARGE), NO_CALLBACK))
+                        .isTrue();
+                store.engine.flush();
+                while (store.engine.writable()) {
+                    append(store.engine, 1, "x".repeat(1000));
+                }
+                assertThat(store.engine.provisioner.lastReadySegment()).isEqualTo(ready);
+            }
+            Eventually.await("the store is writable again", store.engine::writable);
+        }
+    }
+
     @Test
     void writerWaitsForSpaceAndContinues() throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
@@ -234,11 +258,10 @@ class BackpressureTest {
             store.awaitProvisioned();
             CountDownLatch ran = new CountDownLatch(1);
             try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
-                for (int i = 0; i < 4; i++) {
-                    append(store.engine, 1, "frame " + i);
+                while (store.engine.writable()) {
+                    append(store.engine, 1, "a frame");
                 }
                 create.awaitReached();
-                Eventually.await("the log's space is used up", () -> !store.engine.writable());
                 store.engine.onWritable(ran::countDown);
                 store.awaitIdleFlusher();
                 assertThat(ran.getCount()).isEqualTo(1);

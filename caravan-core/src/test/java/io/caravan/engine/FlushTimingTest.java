@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
+import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.testing.Completions;
 import io.caravan.testing.FaultStorage.Hold;
@@ -56,9 +57,12 @@ class FlushTimingTest {
 
     /** Opens a store whose flush delay never ends, because the store's clock does not advance. */
     private static FaultyStore neverFlushing() {
+        return neverFlushing(FaultyStore.small());
+    }
+
+    private static FaultyStore neverFlushing(StoreConfig.Builder config) {
         return FaultyStore.open(
-                FaultyStore.small()
-                        .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMinutes(1)))
+                config.flushPolicy(FlushPolicy.fixedDelay(Duration.ofMinutes(1)))
                         .build(),
                 new MemoryStorage(),
                 () -> 0);
@@ -99,8 +103,8 @@ class FlushTimingTest {
     }
 
     private static void useUpPreparedSegments(FaultyStore store, Hold create) {
-        for (int i = 0; i < 4; i++) {
-            store.engine.append(1, bytes("frame " + i), NO_CALLBACK);
+        while (store.engine.writable()) {
+            store.engine.append(1, bytes("a frame"), NO_CALLBACK);
             store.engine.flush();
         }
         create.awaitReached();
@@ -126,13 +130,15 @@ class FlushTimingTest {
     /** Checks that the action runs when writes that follow its registration fill half of the buffer. */
     @Test
     void actionRunsDuringFlushDelayWhenBufferFillsUp() {
-        try (FaultyStore store = neverFlushing()) {
+        // The segment in use then has less space than a full buffer takes, but more than half of it.
+        try (FaultyStore store = neverFlushing(FaultyStore.small().logBufferBytes(12 * 1024))) {
             store.awaitProvisioned();
             CompletableFuture<Void> writable = new CompletableFuture<>();
             try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
                 useUpPreparedSegments(store, create);
                 store.engine.onWritable(() -> writable.complete(null));
                 store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NO_CALLBACK);
+                store.engine.append(1, bytes(3000, 1), NO_CALLBACK);
                 store.awaitIdleFlusher();
                 assertThat(writable).isNotDone();
             }
