@@ -43,7 +43,6 @@ public final class WarmUp {
     /** The number of event loops; with only one, the JVM would compile code for one thread, and discard it later. */
     private static final int LOOPS = 2;
 
-    private static final int DOCUMENTS = 10_000;
     /** The documents of every second request: their sequences get more digits than those of the others. */
     private static final int LONG_DOCUMENTS = 100;
     /** In every second round, each connection sends several requests at once, as it does under load. */
@@ -54,6 +53,9 @@ public final class WarmUp {
     private static final Duration LIMIT = Duration.ofSeconds(3);
     private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
     private static final int VALUE_BYTES = 200;
+    /** The number of last bytes of a request among which it is split: a little less than the length of a request. */
+    private static final int SPLIT_BYTES = 239;
+
     private static final int REPLY_BYTES = 64;
 
     private WarmUp() {}
@@ -111,11 +113,10 @@ public final class WarmUp {
                 for (Socket socket : sockets) {
                     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
                     for (int i = 0; i < requests; i++) {
-                        int documents = sent % 2 == 0 ? DOCUMENTS : LONG_DOCUMENTS;
-                        bytes.writeBytes(request(sent++ / 2 % documents));
+                        bytes.writeBytes(request(document(sent++)));
                     }
                     // The server reads the last request in two parts, which differ from round to round.
-                    int part = round % 4 == 3 ? bytes.size() - 1 - round % VALUE_BYTES : bytes.size();
+                    int part = round % 4 == 3 ? bytes.size() - 1 - round % SPLIT_BYTES : bytes.size();
                     socket.getOutputStream().write(bytes.toByteArray(), 0, part);
                     socket.getOutputStream().write(bytes.toByteArray(), part, bytes.size() - part);
                 }
@@ -128,6 +129,19 @@ public final class WarmUp {
                 socket.close();
             }
         }
+    }
+
+    /**
+     * Returns the number of the document to which a request appends. Documents are created until the end, because the
+     * JVM would otherwise compile code that cannot create documents, and discard it later.
+     */
+    private static int document(int request) {
+        int created = request / 4;
+        return switch (request % 4) {
+            case 0 -> LONG_DOCUMENTS + created;
+            case 1 -> LONG_DOCUMENTS + created / 2;
+            default -> request / 2 % LONG_DOCUMENTS;
+        };
     }
 
     private static byte[] request(int document) {
