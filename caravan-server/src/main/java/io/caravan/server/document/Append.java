@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 /**
  * A write that appends values to one document. If the append changes nothing but the values, and nothing about the
  * document has to be checked, {@link DocumentService} passes the values to the store without a draft of the document.
- * Most appends are of this kind, and preparing a draft would take a sixth of their processor time.
+ * Most appends are of this kind.
  *
  * @param values the values, at least one
  * @param onlyValues whether {@code change} would only append the values to a document that is in this state and has
