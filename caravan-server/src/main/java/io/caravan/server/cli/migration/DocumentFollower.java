@@ -237,10 +237,15 @@ final class DocumentFollower {
         if (rejectedNanos != null && System.nanoTime() - rejectedNanos < REJECTED_NANOS) {
             return;
         }
+        long changed = now == null ? 1 : Math.max(1, sync.missing(document, now));
         try {
-            changedValues += now == null ? 1 : Math.max(1, sync.missing(document, now));
+            changedValues += changed;
             sync.synchronize(document, now, false);
             rejected.remove(document);
+            if (!sync.isUpToDate(document, now)) {
+                // The document was skipped because it is about to expire, so the next round need not follow at once.
+                changedValues -= changed;
+            }
         } catch (RejectedException rejection) {
             reject(document, String.valueOf(rejection.getMessage()));
         } catch (ClientException changing) {

@@ -254,10 +254,14 @@ final class DocumentSync {
         Copy before = copies.remove(name);
         Importer importer = importer(name, now).replacing(replaced);
         importer.begin(name.toBytes(), now);
-        transfer(name, now, importer);
-        if (before != null) {
-            // A document that is about to expire is skipped, so the earlier copy stays.
-            copies.putIfAbsent(name, before);
+        try {
+            transfer(name, now, importer);
+        } finally {
+            if (before != null) {
+                // The earlier copy stays if the document is about to expire, is rejected, or is changing. The next pass
+                // must know that this copy is not another client's document.
+                copies.putIfAbsent(name, before);
+            }
         }
     }
 

@@ -2,10 +2,17 @@ package io.caravan.server.cli.migration;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.Migrations;
+import io.caravan.server.cli.client.ReconnectingClients;
 import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.migration.DocumentSync.RejectedException;
+import io.caravan.server.cli.migration.Importer.Existing;
 import io.caravan.server.cli.migration.TrippedProxy.Trip;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
@@ -286,6 +293,50 @@ class FollowTest {
         again.end().exits(3);
         follow(to.address(), "b", "--existing", "replace");
         Eventually.await("replaced", () -> there.lrange("b", 0, -1).equals(List.of("1")));
+    }
+
+    private ReconnectingClients servers() {
+        return new ReconnectingClients(
+                List.of(() -> Migrations.carrier(from.address()), () -> Migrations.carrier(to.address())),
+                0,
+                message -> {});
+    }
+
+    /**
+     * A copied document must not count as another client's document after the target has rejected its replacement, or
+     * after the replacement has changed while it was read.
+     */
+    @Test
+    void replacedDocumentIsCopiedOnceTargetAcceptsIt() throws Exception {
+        DocumentName name = DocumentName.of("a");
+        try (ReconnectingClients servers = servers()) {
+            DocumentSync sync = new DocumentSync(servers, Existing.REJECT, false, new RateLimitRetries(message -> {}));
+            here.rpush("a", "1");
+            servers.run(() -> sync.synchronize(name, servers.source().descriptionOf(name.toBytes()), false));
+            here.del("a");
+            here.rpush("a", "another");
+            there.sendCommand(SPACE, "SET", "a", "max-value-bytes", "1");
+            Output.Writing pass = () -> sync.synchronize(name, servers.source().descriptionOf(name.toBytes()), false);
+            assertThatThrownBy(() -> servers.run(pass))
+                    .isInstanceOf(RejectedException.class)
+                    .hasMessageContaining("max-value-bytes");
+            there.sendCommand(SPACE, "REMOVE", "a");
+            servers.run(pass);
+        }
+        assertThat(there.lrange("a", 0, -1)).containsExactly("another");
+    }
+
+    /** A document that is about to expire is skipped; it must not make rounds follow each other without a pause. */
+    @Test
+    void documentThatIsAboutToExpireIsNotMissing() throws Exception {
+        here.rpush("a", "1");
+        here.pexpire("a", 1_900);
+        try (ReconnectingClients servers = servers()) {
+            DocumentFollower follower =
+                    new DocumentFollower(servers, Existing.REJECT, false, null, new byte[0], message -> {});
+            servers.run(follower::round);
+            assertThat(follower.progress()).contains("the last round found 0 missing values");
+        }
     }
 
     private void awaitLength(String name, long length) {
