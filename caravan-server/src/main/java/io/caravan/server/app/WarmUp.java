@@ -22,6 +22,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +53,9 @@ public final class WarmUp {
     private static final int BACKLOG = 64;
 
     private static final Duration LIMIT = Duration.ofSeconds(3);
+    /** The maximum delay of the end of the process. */
+    private static final int END_SECONDS = 5;
+
     private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
     private static final int VALUE_BYTES = 200;
     /** The number of last bytes of a request among which it is split: a little less than the length of a request. */
@@ -58,13 +63,57 @@ public final class WarmUp {
 
     private static final int REPLY_BYTES = 64;
 
+    private final CountDownLatch done = new CountDownLatch(1);
+    private volatile boolean processEnds;
+
     private WarmUp() {}
 
-    /** Warms up for up to about three seconds, with a temporary directory in {@code parent}. */
+    /**
+     * Warms up for up to about three seconds, with a temporary directory in {@code parent}. The directory is also
+     * deleted if the process exits in the meantime, for example because the store cannot be opened: a server that is
+     * restarted again and again must not fill the disk.
+     */
     public static void run(Transport transport, Path parent) {
         if ("false".equals(System.getProperty(PROPERTY))) {
             return;
         }
+        WarmUp warmUp = new WarmUp();
+        Thread end = new Thread(warmUp::end, "caravan-warm-up-end");
+        try {
+            Runtime.getRuntime().addShutdownHook(end);
+        } catch (IllegalStateException exiting) {
+            // The process exits already, and serves no clients.
+            return;
+        }
+        try {
+            warmUp.serveIn(parent, transport);
+        } finally {
+            warmUp.done.countDown();
+            removeHook(end);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException exiting) {
+            // The hook is running, and ends now.
+        }
+    }
+
+    /** Ends the warm-up, and waits until the directory has been deleted. */
+    private void end() {
+        processEnds = true;
+        try {
+            if (!done.await(END_SECONDS, TimeUnit.SECONDS)) {
+                LOG.warn("the warm-up did not end in {} s, and leaves its directory", END_SECONDS);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void serveIn(Path parent, Transport transport) {
         Path directory = null;
         try {
             LOG.info("warming up with a temporary store in directory '{}'", parent);
@@ -80,7 +129,7 @@ public final class WarmUp {
         }
     }
 
-    private static void serve(Path data, Transport transport) throws IOException {
+    private void serve(Path data, Transport transport) throws IOException {
         StoreConfig store = StoreConfig.builder(data)
                 .durability(Durability.SYNC)
                 .maxValueBytes(SEGMENT_BYTES / 16)
@@ -97,7 +146,7 @@ public final class WarmUp {
         }
     }
 
-    private static void append(InetSocketAddress address) throws IOException {
+    private void append(InetSocketAddress address) throws IOException {
         List<Socket> sockets = new ArrayList<>();
         try {
             for (int i = 0; i < CONNECTIONS; i++) {
@@ -108,7 +157,7 @@ public final class WarmUp {
             byte[] buffer = new byte[REPLY_BYTES];
             long deadline = System.nanoTime() + LIMIT.toNanos();
             int sent = 0;
-            for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
+            for (int round = 0; round < ROUNDS && System.nanoTime() < deadline && !processEnds; round++) {
                 int requests = round % 16 == 15 ? BACKLOG : round % 2 == 0 ? 1 : PIPELINED;
                 for (Socket socket : sockets) {
                     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
