@@ -22,13 +22,14 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -463,7 +464,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
         if (listeners.isEmpty()) {
             return;
         }
-        List<Runnable> actions = new ArrayList<>();
+        Queue<Runnable> actions = new ArrayDeque<>();
         for (DocumentName name : names) {
             Map<Object, Runnable> due = listeners.remove(name);
             if (due != null) {

@@ -1,15 +1,18 @@
 package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tracks the names that are reserved for a write while it is being prepared. Other writes to these names are deferred,
@@ -21,6 +24,8 @@ final class Reservations {
     private final Condition released = lock.newCondition();
     /** The deferred writes, by the reserved name for which they wait. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
+    /** The deferred writes that the current thread is about to run; null while it runs none. */
+    private final ThreadLocal<@Nullable Queue<Runnable>> running = new ThreadLocal<>();
     /** Whether any names are reserved. If none are, writes need not acquire the lock. */
     private volatile boolean any;
 
@@ -63,9 +68,13 @@ final class Reservations {
         }
     }
 
-    /** Releases the names, and runs all writes deferred for them, even if one of these writes throws. */
+    /**
+     * Releases the names, and runs all writes deferred for them, even if one of these writes throws. A deferred write
+     * may itself reserve and release names. The call that runs it then also runs the writes deferred for these names,
+     * so that the stack does not grow with their number.
+     */
     void release(Set<DocumentName> names) {
-        List<Runnable> changes = new ArrayList<>();
+        Queue<Runnable> changes = new ArrayDeque<>();
         lock.lock();
         try {
             names.forEach(name -> changes.addAll(waiting.remove(name)));
@@ -74,13 +83,26 @@ final class Reservations {
         } finally {
             lock.unlock();
         }
-        runAll(changes);
+        Queue<Runnable> current = running.get();
+        if (current != null) {
+            current.addAll(changes);
+            return;
+        }
+        running.set(changes);
+        try {
+            runAll(changes);
+        } finally {
+            running.remove();
+        }
     }
 
-    /** Runs all actions. If any of them throws, rethrows the first exception after the last action. */
-    static void runAll(Collection<? extends Runnable> actions) {
+    /**
+     * Runs and removes all actions, and those that they add. If any of them throws, rethrows the first exception after
+     * the last action.
+     */
+    static void runAll(Queue<Runnable> actions) {
         Throwable first = null;
-        for (Runnable action : actions) {
+        for (Runnable action = actions.poll(); action != null; action = actions.poll()) {
             try {
                 action.run();
             } catch (RuntimeException | Error problem) {
