@@ -79,7 +79,9 @@ final class Deadlines {
                         stall.limit);
                 channel.close();
             }
-            if (idle.over(connection.memory.transfers(), connection.idle(), true)) {
+            // While a reply is being sent, only its stall counts: one long message may take longer than the idle
+            // timeout.
+            if (idle.over(connection.memory.transfers(), connection.idle() && !unsent, true)) {
                 LOG.debug("closing {}: it is idle", channel.remoteAddress());
                 channel.close();
             }

@@ -190,6 +190,24 @@ class DeadlinesTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
+    /** The last reply may take longer than the idle timeout if the client receives it slowly, but without a stall. */
+    @Test
+    void slowReaderOfLastReplyIsNotIdle() {
+        open();
+        channel.takes = 0;
+        channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[100]));
+        for (int i = 0; i < 2 * IDLE_SECONDS / STALL_SECONDS; i++) {
+            pass(STALL_SECONDS - 1);
+            take(1);
+        }
+        assertThat(channel.isOpen()).isTrue();
+        take(Integer.MAX_VALUE);
+        pass(IDLE_SECONDS);
+        assertThat(channel.isOpen()).isTrue();
+        pass(IDLE_SECONDS / 4);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
     /** A failing connection must not stop the checks of the other connections on its event loop. */
     @Test
     void reportsFailedCheckAndChecksAgain() {
