@@ -41,7 +41,7 @@ final class SpaceRules {
 
     /** The length of all values that the write has appended, including those that it has since deleted. */
     private long appendedBytes;
-    /** The length of the longest appended value, in bytes, excluding its arrival time. */
+    /** The length of the longest value that was appended since the last deletion, excluding its arrival time. */
     private int longestBytes;
 
     private boolean everAppended;
@@ -82,6 +82,7 @@ final class SpaceRules {
 
     void deleted() {
         appended.clear();
+        longestBytes = 0;
     }
 
     void tookOver(DocumentState other) {

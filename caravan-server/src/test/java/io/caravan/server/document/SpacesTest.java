@@ -160,6 +160,19 @@ class SpacesTest {
         rejected(Reason.TOO_LARGE, () -> documents.push("d", "e"));
     }
 
+    /** Limits apply to the state after the write, so a value that the write deletes again may be of any length. */
+    @Test
+    void writeCanDeleteTooLongValueThatItHasAppended() {
+        set("d", SpaceSetting.VALUE_BYTES, 1);
+        documents.edit("d", document -> {
+            document.append(values("long"));
+            document.delete();
+            document.append(values("1"));
+        });
+        assertThat(documents.read("d")).containsExactly("1");
+        assertUsage("d", 1, 1);
+    }
+
     @Test
     void limitOnOneDocumentRejectsEntireWrite() {
         set("small", SpaceSetting.VALUE_BYTES, 1);
