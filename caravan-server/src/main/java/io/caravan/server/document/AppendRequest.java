@@ -11,7 +11,6 @@ import io.caravan.server.document.DocumentException.Reason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * and 5.3). The checks run in the protocol's order: closed document, content type, repeated append of a producer, and
  * the writer's sequence.
  *
+ * @param name the name of the document
  * @param values the values to append; may be empty only to close the document; for a JSON content type, the messages
  *     that {@link JsonMessages#forEach} passes to its action
  * @param close whether to close the document after these values
@@ -30,12 +30,14 @@ import org.jspecify.annotations.Nullable;
  *     still succeeds
  */
 public record AppendRequest(
+        DocumentName name,
         List<byte[]> values,
         boolean close,
         @Nullable String contentType,
         @Nullable String streamSeq,
         @Nullable Producer producer,
-        OptionalLong sequence) {
+        OptionalLong sequence)
+        implements Append<AppendRequest.Added> {
     public static final int MAX_STREAM_SEQ_CHARS = 256;
 
     /** Checks the length of the writer's sequence, which is stored with the document. */
@@ -55,19 +57,36 @@ public record AppendRequest(
     public record Added(
             DocumentInfo info, boolean repeated, @Nullable Producer producer) {}
 
-    /** Returns the write that performs the append. */
-    public Function<DocumentEdits, Added> to(DocumentName name) {
-        if (close || producer != null || streamSeq != null) {
-            return edits -> applyTo(edits.document(name));
-        }
-        return new Append<>(name, values, this::fits, info -> new Added(info, false, null), this::applyTo);
+    @Override
+    public boolean needsDraft() {
+        return close || producer != null || streamSeq != null;
     }
 
-    /** Whether the values may be appended to a document in this state, if it is neither closed nor invisible. */
-    private boolean fits(DocumentInfo info) {
-        return contentType != null
-                && ContentTypes.same(contentType, info.attributes().contentType())
-                && (sequence.isEmpty() || sequence.getAsLong() == info.nextSequence());
+    @Override
+    public boolean onlyValues(DocumentInfo info) {
+        // Without a content type, it is not known whether values for a JSON document are JSON.
+        return contentType != null && hasType(info) && continues(info);
+    }
+
+    /** Whether the document has the content type of the values, if one is given. */
+    private boolean hasType(DocumentInfo info) {
+        return contentType == null
+                || ContentTypes.same(contentType, info.attributes().contentType());
+    }
+
+    /** Whether the first value would get the required sequence, if one is given. */
+    private boolean continues(DocumentInfo info) {
+        return sequence.isEmpty() || sequence.getAsLong() == info.nextSequence();
+    }
+
+    @Override
+    public Added result(DocumentInfo info) {
+        return new Added(info, false, producer);
+    }
+
+    @Override
+    public Added apply(DocumentEdits edits) {
+        return applyTo(edits.document(name));
     }
 
     /**
@@ -83,7 +102,7 @@ public record AppendRequest(
         if (attributes.closed()) {
             return toClosed(document, info);
         }
-        if (contentType != null && !values.isEmpty() && !ContentTypes.same(contentType, attributes.contentType())) {
+        if (!values.isEmpty() && !hasType(info)) {
             throw document.rejected(
                     Reason.CONTENT_TYPE_MISMATCH, "is of type " + attributes.contentType() + ", not " + contentType);
         }
@@ -94,7 +113,7 @@ public record AppendRequest(
             }
         }
         checkStreamSeq(document, attributes.get(STREAM_SEQ));
-        if (sequence.isPresent() && sequence.getAsLong() != info.nextSequence()) {
+        if (!continues(info)) {
             String problem = "continues with sequence " + info.nextSequence() + ", not " + sequence.getAsLong();
             throw document.rejected(Reason.SEQUENCE_CONFLICT, problem, sequence.getAsLong(), info.nextSequence());
         }
@@ -159,6 +178,6 @@ public record AppendRequest(
         if (!after.equals(before)) {
             document.attributes(after);
         }
-        return new Added(document.existing(), false, producer);
+        return result(document.existing());
     }
 }

@@ -263,7 +263,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     /** Performs an append that changes only values. Returns false, and has done nothing, if the append does more. */
     private <T> boolean appendedOnlyValues(Append<T> append, Collection<DocumentName> names, Outcome<T> outcome) {
         DocumentName name = append.name();
-        if (reservations.any() || !here.test(name) || lacks(name)) {
+        if (append.needsDraft() || reservations.any() || !here.test(name) || lacks(name)) {
             return false;
         }
         try {
@@ -274,11 +274,11 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
                     state -> {
                         DocumentInfo info = DocumentInfo.of(state);
                         return info.attributes().leavesAppendsAlone()
-                                && append.onlyValues().test(info)
+                                && append.onlyValues(info)
                                 && spaces.find(name) == null;
                     },
                     state -> {
-                        T result = append.result().apply(DocumentInfo.of(state));
+                        T result = append.result(DocumentInfo.of(state));
                         return completion(names, outcome, () -> outcome.success(result), ReadBarrier.NONE);
                     });
         } catch (NotWritableException later) {

@@ -26,9 +26,10 @@ public final class TestDocuments {
     }
 
     public static void close(DocumentService documents, String name) {
+        DocumentName document = DocumentName.of(name);
         documents.write(
-                DocumentName.of(name),
-                new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty())::applyTo,
+                List.of(document),
+                new AppendRequest(document, List.of(), true, null, null, null, OptionalLong.empty()),
                 new IgnoredOutcome<>());
     }
 

@@ -149,7 +149,7 @@ class DocumentModelTest {
                 model.add(name, values, close, producer),
                 DocumentModelTest.<AppendRequest.Added>rejectionReason(outcome -> documents.write(
                         List.of(name),
-                        new AppendRequest(bytes(values), close, null, null, producer, OptionalLong.empty()).to(name),
+                        new AppendRequest(name, bytes(values), close, null, null, producer, OptionalLong.empty()),
                         outcome)));
     }
 

@@ -128,10 +128,10 @@ class DocumentMoveTest {
     void fenceAllowsRepeatedAppendAndArchiveMark() {
         documents.create("a", "text/plain");
         AppendRequest append = new AppendRequest(
-                values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
-        documents.add("a", append);
+                name("a"), values("x"), false, "text/plain", null, new Producer("p", 0, 0), OptionalLong.empty());
+        documents.add(append);
         fence("a", 7);
-        assertThat(documents.add("a", append).repeated()).isTrue();
+        assertThat(documents.add(append).repeated()).isTrue();
         assertThat(documents.mark("a", documents.found("a").id(), ArchiveMark.first(5)))
                 .isTrue();
         assertThat(documents.found("a").attributes().archived()).isEqualTo(ArchiveMark.first(5));

@@ -57,7 +57,7 @@ class DocumentServiceTest {
     }
 
     private static AppendRequest addition(@Nullable String streamSeq, @Nullable Producer producer) {
-        return new AppendRequest(values("x"), false, null, streamSeq, producer, OptionalLong.empty());
+        return new AppendRequest(name("d"), values("x"), false, null, streamSeq, producer, OptionalLong.empty());
     }
 
     /** A write to many documents must find them quickly, because it locks all of them. A linear search took minutes. */
@@ -160,16 +160,16 @@ class DocumentServiceTest {
     @Test
     void appendMustHaveContentTypeOfDocument() {
         documents.create("d", "application/json", "1");
-        rejected(Reason.CONTENT_TYPE_MISMATCH, () -> documents.add("d", ofType("text/plain")));
+        rejected(Reason.CONTENT_TYPE_MISMATCH, () -> documents.add(ofType("text/plain")));
         assertThat(documents
-                        .add("d", ofType("application/json; charset=utf-8"))
+                        .add(ofType("application/json; charset=utf-8"))
                         .info()
                         .nextSequence())
                 .isEqualTo(2);
     }
 
     private static AppendRequest ofType(String type) {
-        return new AppendRequest(values("2"), false, type, null, null, OptionalLong.empty());
+        return new AppendRequest(name("d"), values("2"), false, type, null, null, OptionalLong.empty());
     }
 
     @Test
@@ -372,12 +372,12 @@ class DocumentServiceTest {
     @Test
     void closedOrDeletedDocumentRejectsAppends() {
         documents.push("closed", "a");
-        documents.add("closed", new AppendRequest(values("b"), true, null, null, null, OptionalLong.empty()));
+        documents.add(new AppendRequest(name("closed"), values("b"), true, null, null, null, OptionalLong.empty()));
         rejected(Reason.CLOSED, () -> documents.push("closed", "c"));
         rejected(
                 Reason.CLOSED,
                 () -> documents.add(
-                        "closed", new AppendRequest(values("c"), false, null, null, null, OptionalLong.empty())));
+                        new AppendRequest(name("closed"), values("c"), false, null, null, null, OptionalLong.empty())));
         assertThat(documents.read("closed")).containsExactly("a", "b");
 
         documents.push("deleted", "a");
@@ -443,15 +443,15 @@ class DocumentServiceTest {
     @Test
     void streamSeqMustIncreaseInByteOrder() {
         documents.create("d", "text/plain");
-        documents.add("d", addition("09", null));
-        documents.add("d", addition("10", null));
-        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("10", null)));
-        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("1", null)));
-        documents.add("d", addition("a", null));
-        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("B", null)));
+        documents.add(addition("09", null));
+        documents.add(addition("10", null));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add(addition("10", null)));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add(addition("1", null)));
+        documents.add(addition("a", null));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add(addition("B", null)));
         documents.reopen();
-        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("Z", null)));
-        documents.add("d", addition("\u00e4", null));
+        rejected(Reason.STREAM_SEQ_REGRESSION, () -> documents.add(addition("Z", null)));
+        documents.add(addition("\u00e4", null));
         assertThat(documents.read("d")).hasSize(4);
     }
 
@@ -459,14 +459,14 @@ class DocumentServiceTest {
     void keepsOnlyLatestProducers() {
         documents.create("d", "text/plain");
         for (int i = 0; i < 1000; i++) {
-            documents.add("d", addition(null, new Producer("producer-" + i, 0, 0)));
+            documents.add(addition(null, new Producer("producer-" + i, 0, 0)));
         }
         documents.reopen();
         assertThat(documents
-                        .add("d", addition(null, new Producer("producer-999", 0, 0)))
+                        .add(addition(null, new Producer("producer-999", 0, 0)))
                         .repeated())
                 .isTrue();
-        rejected(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
+        rejected(Reason.PRODUCER_GAP, () -> documents.add(addition(null, new Producer("producer-0", 0, 1))));
         assertThat(documents.read("d")).hasSize(1000);
     }
 
@@ -513,7 +513,7 @@ class DocumentServiceTest {
         documents.push("d", "b");
         notifications(1, notifications);
         documents.service().onChange(name("d"), notifications::incrementAndGet);
-        documents.add("d", new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty()));
+        documents.add(new AppendRequest(name("d"), List.of(), true, null, null, null, OptionalLong.empty()));
         notifications(2, notifications);
         documents.service().onChange(name("d"), notifications::incrementAndGet).run();
         assertThat(documents.service().tailedDocuments()).isZero();

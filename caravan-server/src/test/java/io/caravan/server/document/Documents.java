@@ -181,8 +181,8 @@ final class Documents implements AutoCloseable {
         return Outcome.<Created>await(outcome -> service.create(name(name), creation, outcome));
     }
 
-    AppendRequest.Added add(String name, AppendRequest addition) {
-        return change(List.of(name(name)), addition.to(name(name)));
+    AppendRequest.Added add(AppendRequest addition) {
+        return change(List.of(addition.name()), addition);
     }
 
     boolean delete(String name) {

@@ -99,10 +99,14 @@ class TimestampsTest {
         timestamps(true);
         long now = documents.nowMillis();
         documents.create("a/1", "text/plain", "one");
-        documents.add(
-                "a/1",
-                new AppendRequest(
-                        Documents.values("two"), true, null, "s1", new Producer("p", 0, 0), OptionalLong.empty()));
+        documents.add(new AppendRequest(
+                Documents.name("a/1"),
+                Documents.values("two"),
+                true,
+                null,
+                "s1",
+                new Producer("p", 0, 0),
+                OptionalLong.empty()));
         assertThat(times("a/1")).containsExactly(now, now);
         assertThat(documents.read("a/1")).containsExactly("one", "two");
         DocumentAttributes attributes = documents.found("a/1").attributes();

@@ -137,7 +137,7 @@ final class StreamBatches {
                 byte[] value = utf8(text, where);
                 values.add(fields.base64() ? decoded(value, where) : value);
             }
-            AppendRequest request = new AppendRequest(values, false, null, null, null, sequence);
+            AppendRequest request = new AppendRequest(name, values, false, null, null, null, sequence);
             return new Operation(
                     name, document -> result(name, request.applyTo(document).info()));
         }

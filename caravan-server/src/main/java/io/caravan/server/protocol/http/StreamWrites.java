@@ -148,9 +148,9 @@ final class StreamWrites {
                 throw Problem.badRequest("empty_array", "the array contains no messages to append");
             }
             AppendRequest addition =
-                    new AppendRequest(values, close, empty ? null : contentType, seq, producer, sequence);
-            documents.write(
-                    Set.of(name), addition.to(name), exchange.outcome(List.of(name), added -> appended(added, empty)));
+                    new AppendRequest(name, values, close, empty ? null : contentType, seq, producer, sequence);
+            List<DocumentName> names = List.of(name);
+            documents.write(names, addition, exchange.outcome(names, added -> appended(added, empty)));
         };
         if (request.body.length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
             exchange.writeApart(List.of(name), append);

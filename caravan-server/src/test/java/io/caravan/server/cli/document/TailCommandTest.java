@@ -126,8 +126,9 @@ class TailCommandTest {
     }
 
     private static void close(DocumentService documents) {
-        AppendRequest closing = new AppendRequest(List.of(), true, null, null, null, OptionalLong.empty());
-        Outcome.<Added>await(outcome -> documents.write(DocumentName.of("d"), closing::applyTo, outcome));
+        DocumentName name = DocumentName.of("d");
+        AppendRequest closing = new AppendRequest(name, List.of(), true, null, null, null, OptionalLong.empty());
+        Outcome.<Added>await(outcome -> documents.write(List.of(name), closing, outcome));
     }
 
     @Test
