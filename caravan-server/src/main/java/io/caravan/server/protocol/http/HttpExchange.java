@@ -139,7 +139,7 @@ final class HttpExchange {
 
     /** Throws {@link Problem} if the client's token was revoked, even if part of the response has been sent. */
     void requireStillKnown() {
-        if (principal.revoked()) {
+        if (protocol.authenticated && principal.revoked()) {
             throw Problem.unauthorized("the token was revoked");
         }
     }
