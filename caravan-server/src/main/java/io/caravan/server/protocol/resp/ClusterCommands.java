@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,11 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
     private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
 
     private static final int PAGE_DOCUMENTS = 1_000;
+
+    /** Command groups that concern only the connection or the node. Their commands run on every node. */
+    private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions", "pubsub");
+
+    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
 
     List<CommandSpec> all() {
         Subcommands changes = new Subcommands()
@@ -67,6 +73,39 @@ record ClusterCommands(Cluster cluster, DocumentService documents) {
                 server("CARAVAN.CLUSTER", -2, "", "Changes the nodes of the cluster, or its leader.")
                         .needs(Permission.ADMIN)
                         .waitingInTurns(place -> apart(changes, place)));
+    }
+
+    /** Returns an error, such as a redirect to the leader, if the command cannot run on this node; null otherwise. */
+    static Reply.@Nullable Error redirect(Cluster cluster, Command command) {
+        CommandSpec spec = command.spec;
+        List<byte[]> names = spec.keys.of(command);
+        int slot = names.isEmpty() ? -1 : Slots.of(names.get(0));
+        for (byte[] name : names) {
+            if (Slots.of(name) != slot) {
+                return new Reply.Error("CROSSSLOT Keys in request don't hash to the same slot; names with the same"
+                        + " {part} in braces do");
+            }
+        }
+        // These two subcommands of CARAVAN.CLUSTER do not need the leader.
+        boolean concernsNode = spec.name.equals("CARAVAN.CLUSTER") && (command.is(1, "DRAIN") || command.is(1, "HELP"));
+        if (OWN_GROUPS.contains(spec.group) || OWN.contains(spec.name) || concernsNode) {
+            return null;
+        }
+        GroupView group = slot < 0 ? cluster.group() : cluster.group(slot);
+        return group == cluster.group() && cluster.leads() ? null : elsewhere(group, slot);
+    }
+
+    private static Reply.Error elsewhere(GroupView group, int slot) {
+        ClusterNode node = group.leader().orElse(null);
+        if (node == null) {
+            return new Reply.Error(
+                    "CLUSTERDOWN The cluster has no leader: an election is in progress, or the majority of"
+                            + " the nodes cannot be reached. Nothing was changed");
+        }
+        return slot < 0
+                ? new Reply.Error("ERR this node is a follower: send the command to the leader, node " + node.id()
+                        + ", at " + node.resp())
+                : new Reply.Error("MOVED " + slot + " " + node.resp().unbracketed());
     }
 
     /** Returns the reply to {@code CLUSTER INFO}. The slots of a Raft group without a leader count as failed. */

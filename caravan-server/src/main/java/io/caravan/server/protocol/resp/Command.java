@@ -1,24 +1,39 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.catalog.DocumentName;
+import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 
-/** The words of a request: the command's name and its arguments. */
+/** A request to run a command: the words of the request, which are the command's name and its arguments. */
 final class Command implements RespRequest {
+    /** Maximum number of documents in one command; limited because a write locks all of them at once. */
+    private static final int MAX_NAMES = 16 * 1024;
     /** Maximum length of a word in an error message, as in Redis. */
     private static final int SHORT_CHARS = 128;
 
     private static final int MAX_KEYWORD_BYTES = 32;
     private static final int MAX_NUMBER_BYTES = 20;
 
+    /** The definition of the command; {@link CommandSpec#UNKNOWN} if no command has this name. */
+    final CommandSpec spec;
+
     private final byte[][] words;
 
-    /** Creates a command of one or more words, which are not copied. */
-    Command(byte[]... words) {
+    /**
+     * Creates a command of one or more words, which are not copied.
+     *
+     * @param specs the commands by their names in upper case, and those spellings that need no conversion to upper case
+     */
+    Command(Map<AsciiString, CommandSpec> specs, byte[]... words) {
         this.words = words;
+        CommandSpec known = specs.get(new AsciiString(words[0], false));
+        this.spec = known == null ? specs.getOrDefault(new AsciiString(keyword(0)), CommandSpec.UNKNOWN) : known;
     }
 
     /** Returns the number of words, including the name. */
@@ -30,9 +45,32 @@ final class Command implements RespRequest {
         return words[index];
     }
 
+    /** Whether the number of words is one that the command takes. */
+    boolean hasValidSize() {
+        return spec.arity >= 0 ? words.length == spec.arity : words.length >= -spec.arity;
+    }
+
     /** Returns the document that the first word after the command's name names. */
     DocumentName name() {
         return DocumentName.of(words[1]);
+    }
+
+    /** Returns the documents that the command names. Throws a {@link CommandException} if there are too many. */
+    Collection<DocumentName> names() {
+        if (spec.keys == CommandSpec.Keys.FIRST) {
+            // A write to a single document needs a set of its name.
+            return Set.of(name());
+        }
+        List<byte[]> named = spec.keys.of(this);
+        requireFewNames(named.size(), "documents");
+        return named.stream().map(DocumentName::of).toList();
+    }
+
+    void requireFewNames(int names, String what) {
+        if (names > MAX_NAMES) {
+            throw new CommandException("ERR " + shortText(0) + " accepts at most " + MAX_NAMES + " " + what
+                    + " at a time; use several commands");
+        }
     }
 
     List<byte[]> wordsFrom(int index) {

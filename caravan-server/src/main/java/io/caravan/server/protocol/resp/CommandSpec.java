@@ -6,10 +6,8 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.security.Permission;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * spec, which then does not change.
  */
 final class CommandSpec {
-    /** Maximum number of documents in one command; limited because a write locks all of them at once. */
-    static final int MAX_NAMES = 16 * 1024;
+    /** Stands for the commands that do not exist. */
+    static final CommandSpec UNKNOWN = server("UNKNOWN", -1, "", "");
 
     final String name;
     final String lowerName;
     /** Number of words, including the name; a negative number means at least as many words as its absolute value. */
-    private final int arity;
+    final int arity;
 
     private final String summary;
     final String group;
@@ -103,24 +101,6 @@ final class CommandSpec {
         return new CommandSpec(name, arity, Keys.NONE, "pubsub noscript loading stale", summary, "pubsub");
     }
 
-    /** Returns the documents that the command names. Throws a {@link CommandException} if there are too many. */
-    Collection<DocumentName> names(Command command) {
-        if (keys == Keys.FIRST) {
-            // A write to a single document needs a set of its name.
-            return Set.of(command.name());
-        }
-        List<byte[]> words = keys.of(command);
-        requireFewNames(command, words.size(), "documents");
-        return words.stream().map(DocumentName::of).toList();
-    }
-
-    static void requireFewNames(Command command, int names, String what) {
-        if (names > MAX_NAMES) {
-            throw new CommandException("ERR " + command.shortText(0) + " accepts at most " + MAX_NAMES + " " + what
-                    + " at a time; use several commands");
-        }
-    }
-
     /**
      * Whether the reply may reveal the contents of documents. On a reading thread, such a command runs only after it
      * has passed the {@link io.caravan.server.document.ReadBarrier}.
@@ -132,10 +112,6 @@ final class CommandSpec {
     /** Whether the command may wait for as long as its client chooses. */
     boolean blocks() {
         return flags.contains("blocking");
-    }
-
-    boolean takes(int words) {
-        return arity >= 0 ? words == arity : words >= -arity;
     }
 
     Reply describe() {

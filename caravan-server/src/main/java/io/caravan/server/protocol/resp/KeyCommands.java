@@ -119,7 +119,7 @@ record KeyCommands(DocumentService documents) {
      * and each document may have to be fetched from the archive.
      */
     ResumableRead exists(PendingReply place) {
-        Iterator<DocumentName> names = place.names().iterator();
+        Iterator<DocumentName> names = place.command().names().iterator();
         return new ResumableRead() {
             private long existing;
 

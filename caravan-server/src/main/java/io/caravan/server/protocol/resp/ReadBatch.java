@@ -122,16 +122,16 @@ final class ReadBatch implements Runnable {
 
     private boolean proceed(PendingReply place) {
         ResumableRead read = place.read;
-        if (read == null && place.spec().action instanceof Action.Read action) {
+        if (read == null && place.spec.action instanceof Action.Read action) {
             read = action.start(place);
             place.read = read;
         }
-        waitingSince = place.spec().blocks() ? System.nanoTime() | 1 : 0;
+        waitingSince = place.spec.blocks() ? System.nanoTime() | 1 : 0;
         return Objects.requireNonNull(read).proceed();
     }
 
     /** Whether a command must not return stale data. A write that continues on a reading thread returns none. */
     private static boolean readsDocuments(PendingReply place) {
-        return place.spec().action instanceof Action.Read && place.spec().readsDocuments();
+        return place.spec.action instanceof Action.Read && place.spec.readsDocuments();
     }
 }

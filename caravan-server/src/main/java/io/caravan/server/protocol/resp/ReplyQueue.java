@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.net.ConnectionMemory;
@@ -8,7 +7,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
@@ -75,13 +73,13 @@ final class ReplyQueue {
     }
 
     /**
-     * Adds the reply to a request that starts now to the end of the queue. The spec is null if the command does not
-     * exist, and the command if the request is malformed.
+     * Adds the reply to a request that starts now to the end of the queue. The command is null if the request is
+     * malformed.
      */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
-    PendingReply open(Session session, @Nullable CommandSpec spec, @Nullable Command command, long startedNanos) {
+    PendingReply open(Session session, @Nullable Command command, long startedNanos) {
         session.commands++;
-        PendingReply reply = new PendingReply(session, spec, command, startedNanos, false);
+        PendingReply reply = new PendingReply(session, command, startedNanos, false);
         pending.add(reply);
         return reply;
     }
@@ -89,7 +87,7 @@ final class ReplyQueue {
     /** Adds a message after the replies to all requests so far, unless the connection is closed. */
     void push(Session session, Reply message) {
         if (!closed) {
-            PendingReply push = new PendingReply(session, null, null, 0, true);
+            PendingReply push = new PendingReply(session, null, 0, true);
             pending.add(push);
             pushes++;
             push.complete(message);
@@ -198,8 +196,10 @@ final class ReplyQueue {
      */
     final class PendingReply implements Outcome<Reply> {
         final Session session;
-        final @Nullable CommandSpec spec;
-        final @Nullable Command command;
+        /** The definition of the command; {@link CommandSpec#UNKNOWN} if the request is malformed. */
+        final CommandSpec spec;
+
+        private final @Nullable Command command;
 
         private final long startedNanos;
         /** Whether this is a push message, which is not a reply to a request. */
@@ -217,14 +217,9 @@ final class ReplyQueue {
         /** Schedules the next turn of the read, on any thread. */
         Runnable nextTurn = () -> {};
 
-        private PendingReply(
-                Session session,
-                @Nullable CommandSpec spec,
-                @Nullable Command command,
-                long startedNanos,
-                boolean push) {
+        private PendingReply(Session session, @Nullable Command command, long startedNanos, boolean push) {
             this.session = session;
-            this.spec = spec;
+            this.spec = command == null ? CommandSpec.UNKNOWN : command.spec;
             this.command = command;
             this.startedNanos = startedNanos;
             this.push = push;
@@ -233,14 +228,6 @@ final class ReplyQueue {
 
         Command command() {
             return Objects.requireNonNull(command);
-        }
-
-        CommandSpec spec() {
-            return Objects.requireNonNull(spec);
-        }
-
-        Collection<DocumentName> names() {
-            return spec().names(command());
         }
 
         /** Schedules the next turn of the read. Called once for each turn that returns false, on any thread. */

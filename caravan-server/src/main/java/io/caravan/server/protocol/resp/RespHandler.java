@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.NotWritableException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentEdits;
 import io.caravan.server.document.Prefetch;
 import io.caravan.server.document.Prefetch.UnpreparedException;
@@ -88,7 +89,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         this.maxPending = protocol.limits.maxPending();
         this.replies = new ReplyQueue(channel, channel.eventLoop(), memory, this);
         this.session = protocol.newSession(channel, replies);
-        this.decoder = new RespRequestDecoder(protocol.limits, this);
+        this.decoder = new RespRequestDecoder(protocol.spellings, protocol.limits, this);
         memory.onRoom(this::progress);
         // Called on any thread.
         memory.waitingFor(() -> {
@@ -250,7 +251,10 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
 
     @Override
     public void ended(PendingReply reply, RequestOutcome outcome, long nanos) {
-        protocol.ended(reply, outcome, nanos);
+        Objects.requireNonNull(protocol.operations.get(reply.spec)).count(outcome, nanos);
+        if (nanos >= SlowLog.SLOW_NANOS && outcome != RequestOutcome.ABANDONED) {
+            protocol.slowLog.add(reply, nanos);
+        }
     }
 
     /** Resumes or pauses reading, or closes the connection. Returns whether held-back requests have space now. */
@@ -293,7 +297,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         }
         // Reads wait for memory, because their replies may be large. Writes do not, so that slow readers cannot stop
         // them.
-        while (batch == null && mayRun() && !waiting.isEmpty() && (memory.room() || nextRead() == null) && inTurn()) {
+        while (batch == null && mayRun() && !waiting.isEmpty() && (memory.room() || !nextReads()) && inTurn()) {
             runNext();
         }
     }
@@ -315,7 +319,7 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
     private void runNext() {
         RespRequest next = waiting.element();
         if (next instanceof RespRequest.Rejected rejected) {
-            reject(null, new Reply.Error(rejected.error()));
+            reject(new Reply.Error(rejected.error()));
             if (rejected.last()) {
                 rejectedLast = true;
                 session.quitting = true;
@@ -324,40 +328,47 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
             return;
         }
         Command command = (Command) next;
-        CommandSpec spec = protocol.find(command);
-        Reply.Error rejection = protocol.reject(session, spec, command);
-        if (spec == null || rejection != null) {
-            reject(spec, rejection);
-        } else if (session.transaction() != null && !spec.atOnce) {
-            queue(session.transaction(), spec, command);
-        } else if (spec.action instanceof Action.Immediate action) {
-            replyTo(action, spec, command);
-        } else if (spec.action instanceof Action.Write action) {
-            write(action, spec, command);
+        Reply.Error rejection = rejection(command);
+        Transaction transaction = session.transaction();
+        if (rejection != null) {
+            reject(rejection);
+        } else if (transaction != null && !command.spec.atOnce) {
+            queue(transaction, command);
+        } else if (command.spec.action instanceof Action.Immediate action) {
+            replyTo(action, command);
+        } else if (command.spec.action instanceof Action.Write action) {
+            write(action, command);
         } else {
-            readWith(openReply(spec));
+            readWith(openReply());
         }
     }
 
-    private void reject(@Nullable CommandSpec spec, Reply.@Nullable Error rejection) {
+    /** Returns the error with which to reject the command, or null if it may run on this node. */
+    private Reply.@Nullable Error rejection(Command command) {
+        Reply.Error rejection = session.reject(command);
+        Cluster cluster = protocol.cluster;
+        return rejection != null || cluster == null ? rejection : ClusterCommands.redirect(cluster, command);
+    }
+
+    private void reject(Reply.Error rejection) {
         Transaction transaction = session.transaction();
         if (transaction != null) {
             transaction.spoil();
         }
-        openReply(spec).complete(Objects.requireNonNull(rejection));
+        openReply().complete(rejection);
     }
 
-    private void queue(Transaction transaction, CommandSpec spec, Command command) {
+    private void queue(Transaction transaction, Command command) {
         try {
-            Reply queued = transaction.queue(session, spec, command);
-            openReply(spec).complete(queued);
+            Reply queued = transaction.queue(session, command);
+            openReply().complete(queued);
         } catch (RuntimeException rejected) {
-            reject(spec, CommandException.reply(rejected));
+            reject(CommandException.reply(rejected));
         }
     }
 
-    private void replyTo(Action.Immediate action, CommandSpec spec, Command command) {
-        PendingReply place = openReply(spec);
+    private void replyTo(Action.Immediate action, Command command) {
+        PendingReply place = openReply();
         try {
             Reply reply = action.run(session, command);
             // HELLO and RESET reply in the protocol version to which they switch.
@@ -372,12 +383,12 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         }
     }
 
-    private void write(Action.Write action, CommandSpec spec, Command command) {
+    private void write(Action.Write action, Command command) {
         PendingReply place = null;
         try {
             // A write within a transaction is EXEC.
             Transaction transaction = session.transaction();
-            Collection<DocumentName> names = transaction == null ? spec.names(command) : transaction.names();
+            Collection<DocumentName> names = transaction == null ? command.names() : transaction.names();
             if (!protocol.documents.writable(names)) {
                 protocol.documents.onWritable(names, channel.eventLoop(), false, session.waiting.add(() -> {
                     awaitingSpace = false;
@@ -386,12 +397,12 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
                 awaitingSpace = true;
                 return;
             }
-            place = openReply(spec);
+            place = openReply();
             Function<DocumentEdits, Reply> change = action.prepare(session, command, names);
             protocol.documents.willWrite(channel.eventLoop(), names);
             write(names, change, place);
         } catch (RuntimeException rejected) {
-            (place == null ? openReply(spec) : place).complete(CommandException.reply(rejected));
+            (place == null ? openReply() : place).complete(CommandException.reply(rejected));
         }
     }
 
@@ -442,19 +453,17 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         }
     }
 
-    private PendingReply openReply(@Nullable CommandSpec spec) {
+    private PendingReply openReply() {
         Command command = waiting.remove() instanceof Command known ? known : null;
-        return replies.open(session, spec, command, nowNanos);
+        return replies.open(session, command, nowNanos);
     }
 
     /** Passes a read to a reading thread, together with the reads that directly follow it. */
     private void readWith(PendingReply first) {
         List<PendingReply> together = new ArrayList<>();
         together.add(first);
-        CommandSpec next = nextRead();
-        while (next != null && together.size() < MAX_READS_TOGETHER) {
-            together.add(openReply(next));
-            next = nextRead();
+        while (nextReads() && together.size() < MAX_READS_TOGETHER) {
+            together.add(openReply());
         }
         ReadBatch reads = new ReadBatch(session, protocol.readers, together, () -> {
             batchPaused = true;
@@ -465,15 +474,10 @@ final class RespHandler extends Connection implements RespRequestDecoder.Intake,
         reads.begin(protocol.documents.readBarrier());
     }
 
-    /**
-     * Returns the spec of the next request if the request may run now and belongs on a reading thread; null otherwise.
-     */
-    private @Nullable CommandSpec nextRead() {
-        if (!(waiting.peek() instanceof Command command)) {
-            return null;
-        }
-        CommandSpec spec = protocol.find(command);
-        boolean reads = spec != null && spec.action instanceof Action.Read;
-        return reads && protocol.reject(session, spec, command) == null ? spec : null;
+    /** Whether the next request may run now and belongs on a reading thread. */
+    private boolean nextReads() {
+        return waiting.peek() instanceof Command command
+                && command.spec.action instanceof Action.Read
+                && rejection(command) == null;
     }
 }

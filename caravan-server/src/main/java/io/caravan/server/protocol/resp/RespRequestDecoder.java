@@ -9,6 +9,7 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,7 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
     /** The result for a number whose line has not arrived completely. */
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
+    private final Map<AsciiString, CommandSpec> specs;
     private final RespLimits limits;
     private final int maxWordBytes;
     private final long maxRequestBytes;
@@ -87,7 +89,9 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
         boolean grant(long bytes);
     }
 
-    RespRequestDecoder(RespLimits limits, Intake intake) {
+    /** @param specs the commands by their names, as {@link Command} looks them up */
+    RespRequestDecoder(Map<AsciiString, CommandSpec> specs, RespLimits limits, Intake intake) {
+        this.specs = specs;
         this.limits = limits;
         this.maxWordBytes = limits.maxWordBytes();
         this.maxRequestBytes = limits.maxRequestBytes();
@@ -270,7 +274,7 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
         }
         words[wordCount++] = word;
         if (wordCount == wordsAnnounced) {
-            out.add(new Command(words.length == wordCount ? words : Arrays.copyOf(words, wordCount)));
+            out.add(new Command(specs, words.length == wordCount ? words : Arrays.copyOf(words, wordCount)));
             words = NO_WORDS;
             wordsAnnounced = 0;
         }
@@ -327,7 +331,7 @@ final class RespRequestDecoder extends ByteToMessageDecoder {
         check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         if (split.length > 0) {
             rejectHttp(split[0], context.channel());
-            out.add(new Command(split));
+            out.add(new Command(specs, split));
         }
         return true;
     }

@@ -9,6 +9,7 @@ import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +20,9 @@ import org.jspecify.annotations.Nullable;
  * that other connections read, for example for {@code CLIENT LIST}, are volatile.
  */
 final class Session {
-    static final String UNKNOWN_USER = "NOAUTH Authentication required.";
+    private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
+    private static final Set<String> WHILE_LISTENING =
+            Set.of("SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "PING", "QUIT", "RESET");
 
     final long id;
     private final long startedNanos = System.nanoTime();
@@ -74,6 +77,45 @@ final class Session {
 
     long ageSeconds() {
         return TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos);
+    }
+
+    /** Returns the error with which to reject the command, or null if the client may run it. */
+    Reply.@Nullable Error reject(Command command) {
+        CommandSpec spec = command.spec;
+        if (spec == CommandSpec.UNKNOWN) {
+            return principal == Principal.ANONYMOUS
+                    ? new Reply.Error(UNKNOWN_USER)
+                    : UnsupportedCommands.unknown(command);
+        }
+        if (!command.hasValidSize()) {
+            return CommandException.wrongArity(spec.lowerName).reply();
+        }
+        if (onlyListens() && !WHILE_LISTENING.contains(spec.name)) {
+            return new Reply.Error("ERR Can't execute '" + spec.lowerName
+                    + "': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context; after HELLO 3,"
+                    + " all commands are allowed");
+        }
+        return principal == Principal.ANYONE || spec.free ? null : rejectUser(command);
+    }
+
+    private Reply.@Nullable Error rejectUser(Command command) {
+        if (stranger()) {
+            return new Reply.Error(UNKNOWN_USER);
+        }
+        CommandSpec spec = command.spec;
+        try {
+            for (Permission permission : spec.permissions) {
+                if (spec.keys == CommandSpec.Keys.NONE) {
+                    require(permission, spec.lowerName);
+                }
+                for (byte[] document : spec.keys.of(command)) {
+                    require(permission, DocumentName.of(document));
+                }
+            }
+            return null;
+        } catch (CommandException | IllegalArgumentException rejected) {
+            return CommandException.reply(rejected);
+        }
     }
 
     /** Throws a {@link CommandException} if the client's secret was revoked. Called before more data is sent. */

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import static io.caravan.server.protocol.resp.CommandSpec.server;
 
 import io.caravan.server.config.HostPort;
+import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Permission;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -48,13 +49,16 @@ final class SlowLog {
 
     /**
      * Records a slow command that has finished. Does not record blocking commands, because clients choose their waiting
-     * times.
+     * times, nor requests that are malformed or name no command.
      */
-    void add(Session session, CommandSpec spec, Command command, long nanos) {
-        if (spec.blocks()) {
+    void add(PendingReply request, long nanos) {
+        CommandSpec spec = request.spec;
+        if (spec == CommandSpec.UNKNOWN || spec.blocks()) {
             return;
         }
-        Reply words = spec.free ? Reply.Array.of(spec.lowerName, "(redacted)") : new Reply.Array(words(command));
+        Session session = request.session;
+        Reply words =
+                spec.free ? Reply.Array.of(spec.lowerName, "(redacted)") : new Reply.Array(words(request.command()));
         long startedSeconds =
                 TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis() - TimeUnit.NANOSECONDS.toMillis(nanos));
         synchronized (this) {

@@ -105,7 +105,7 @@ final class Subscriber {
     }
 
     private static List<Topic> topics(Command command, boolean patterns) {
-        CommandSpec.requireFewNames(command, command.size() - 1, "channels");
+        command.requireFewNames(command.size() - 1, "channels");
         return command.wordsFrom(1).stream()
                 .map(word -> Topic.of(word, patterns))
                 .toList();

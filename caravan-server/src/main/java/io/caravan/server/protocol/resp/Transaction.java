@@ -88,13 +88,14 @@ final class Transaction {
     }
 
     /** Queues a command. Throws if it cannot be in a transaction, or a limit would be exceeded. */
-    Reply queue(Session session, CommandSpec spec, Command command) {
+    Reply queue(Session session, Command command) {
+        CommandSpec spec = command.spec;
         Action.Write action = spec.queued;
         if (action == null) {
             throw new CommandException("ERR " + spec.name + " cannot be in MULTI: a transaction contains commands that"
                     + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
-        Collection<DocumentName> names = spec.names(command);
+        Collection<DocumentName> names = command.names();
         Function<DocumentEdits, Reply> change = action.prepare(session, command, names);
         if (!spoilt) {
             hold(command.bytes());

@@ -2,7 +2,7 @@
  * Provides access to documents through RESP, the protocol of Redis, in versions 2 and 3.
  *
  * <p>{@link RespRequestDecoder} decodes a {@link RespRequest} from bytes and enforces {@link RespLimits}. {@link
- * RespHandler} rejects the request with an error from {@link RespProtocol#reject}, or runs the {@link Action} of its
+ * RespHandler} rejects the request with an error from {@link Session#reject}, or runs the {@link Action} of its
  * {@link CommandSpec}. The {@link Reply} waits in {@link ReplyQueue} until all earlier replies are written, and then
  * encodes itself for the version of the connection.
  *

@@ -89,8 +89,8 @@ class KeysReadingTest {
         }
         Session session = RespFixture.session(channel);
         CommandSpec spec = CommandSpec.generic("EXISTS", -2, CommandSpec.Keys.ALL, "", "");
-        Command command = RespFixture.command(words.toArray(String[]::new));
-        PendingReply pendingReply = session.replies.open(session, spec, command, 0);
+        Command command = RespFixture.command(spec, words.toArray(String[]::new));
+        PendingReply pendingReply = session.replies.open(session, command, 0);
         pendingReply.nextTurn = woken::incrementAndGet;
         ResumableRead exists = new KeyCommands(documents).exists(pendingReply);
         assertThat(exists.proceed()).isFalse();

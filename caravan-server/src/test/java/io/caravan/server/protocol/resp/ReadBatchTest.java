@@ -29,7 +29,7 @@ class ReadBatchTest {
         CommandSpec spec = CommandSpec.server("READ", 1, "", "").waiting(action);
         List<PendingReply> reads = new ArrayList<>();
         for (int i = 0; i < READS; i++) {
-            reads.add(session.replies.open(session, spec, RespFixture.command("READ"), 0));
+            reads.add(session.replies.open(session, RespFixture.command(spec, "READ"), 0));
         }
         return new ReadBatch(session, readers::add, reads, pauses::incrementAndGet);
     }

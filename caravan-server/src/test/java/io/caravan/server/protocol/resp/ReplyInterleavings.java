@@ -150,7 +150,7 @@ final class ReplyInterleavings {
             }
             toRequest--;
             int number = requested++;
-            PendingReply place = replies.open(session, null, RespFixture.command(String.valueOf(number)), 0);
+            PendingReply place = replies.open(session, RespFixture.command(String.valueOf(number)), 0);
             switch (random.nextInt(4)) {
                 case 0 -> {
                     inProgress = true;

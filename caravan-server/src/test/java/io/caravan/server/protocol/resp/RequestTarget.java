@@ -9,6 +9,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A fuzz target that decodes arbitrary bytes as RESP, both all at once and in pieces. The first input byte is the piece
@@ -57,7 +58,7 @@ public final class RequestTarget implements FuzzTarget {
     }
 
     private static List<RespRequest> decode(byte[] sent, int pieceBytes) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RespRequestDecoder(LIMITS, new TestIntake()));
+        EmbeddedChannel channel = new EmbeddedChannel(new RespRequestDecoder(Map.of(), LIMITS, new TestIntake()));
         for (int at = 0; at < sent.length; at += pieceBytes) {
             channel.writeInbound(Unpooled.wrappedBuffer(sent, at, Math.min(pieceBytes, sent.length - at)));
         }

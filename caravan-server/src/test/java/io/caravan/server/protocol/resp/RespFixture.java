@@ -23,6 +23,7 @@ import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.ReplyQueue.PendingReply;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -30,6 +31,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -115,7 +117,7 @@ final class RespFixture implements AutoCloseable {
 
     /** Opens the reply to a command. */
     static PendingReply open(Session session, String... words) {
-        return session.replies.open(session, null, command(words), 0);
+        return session.replies.open(session, command(words), 0);
     }
 
     /** The owner of a queue that the test flushes. */
@@ -132,8 +134,14 @@ final class RespFixture implements AutoCloseable {
         public void ended(PendingReply reply, RequestOutcome outcome, long nanos) {}
     }
 
+    /** Returns a request whose first word is not looked up. */
     static Command command(String... words) {
-        return new Command(Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new));
+        return command(CommandSpec.UNKNOWN, words);
+    }
+
+    static Command command(CommandSpec spec, String... words) {
+        byte[][] bytes = Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new);
+        return new Command(Map.of(new AsciiString(words[0]), spec), bytes);
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

@@ -11,6 +11,7 @@ import java.io.ByteArrayOutputStream;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +28,7 @@ class RespRequestDecoderTest {
      * "!".
      */
     private static List<String> decode(RespLimits limits, byte[]... pieces) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RespRequestDecoder(limits, new TestIntake()));
+        EmbeddedChannel channel = new EmbeddedChannel(new RespRequestDecoder(Map.of(), limits, new TestIntake()));
         for (byte[] piece : pieces) {
             channel.writeInbound(Unpooled.wrappedBuffer(piece));
         }
@@ -85,7 +86,7 @@ class RespRequestDecoderTest {
     @Test
     void keepsDelayedRequestsUndecoded() throws Exception {
         TestIntake intake = new TestIntake();
-        RespRequestDecoder decoder = new RespRequestDecoder(LIMITS, intake);
+        RespRequestDecoder decoder = new RespRequestDecoder(Map.of(), LIMITS, intake);
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
         intake.room = 3;
         channel.pipeline().addLast(intake);
@@ -107,7 +108,7 @@ class RespRequestDecoderTest {
     void keepsBytesUntilMemoryIsAvailable() throws Exception {
         int words = 1_000;
         TestIntake intake = new TestIntake();
-        RespRequestDecoder decoder = new RespRequestDecoder(new RespLimits(1000, 1_000_000), intake);
+        RespRequestDecoder decoder = new RespRequestDecoder(Map.of(), new RespLimits(1000, 1_000_000), intake);
         EmbeddedChannel channel = new EmbeddedChannel(decoder, intake);
         intake.memory = 10_000;
         byte[] request = bytes("*" + words + "~" + "$1~a~".repeat(words));
@@ -197,7 +198,7 @@ class RespRequestDecoderTest {
                     .as("split at %d", split)
                     .containsExactly(rejected, "[PING]");
         }
-        RespRequestDecoder decoder = new RespRequestDecoder(LIMITS, new TestIntake());
+        RespRequestDecoder decoder = new RespRequestDecoder(Map.of(), LIMITS, new TestIntake());
         EmbeddedChannel channel = new EmbeddedChannel(decoder);
         channel.writeInbound(Unpooled.wrappedBuffer(bytes("*2~$5~RPUSH~$100000000~")));
         byte[] piece = new byte[100_000];

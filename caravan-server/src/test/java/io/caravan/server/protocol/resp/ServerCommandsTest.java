@@ -12,7 +12,6 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
@@ -128,18 +127,23 @@ class ServerCommandsTest extends RespTestBase {
                 fixture.protocol(new RespLimits(1, 1), null, Runnable::run, Authenticator.open(), new ServerMetrics());
         EmbeddedChannel channel = new EmbeddedChannel();
         Session session = RespFixture.session(channel);
+        RespHandler handler = new RespHandler(channel, protocol, session.memory);
         CommandSpec spec = protocol.table().get("RPUSH");
-        byte[][] words = new byte[40][];
-        Arrays.fill(words, "x".repeat(200).getBytes(StandardCharsets.UTF_8));
-        PendingReply longRequest = session.replies.open(session, spec, new Command(words), 0);
-        PendingReply shortRequest = session.replies.open(session, spec, command("RPUSH"), 0);
-        protocol.ended(longRequest, RequestOutcome.OK, 9_999_999);
-        protocol.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
+        String[] words = new String[40];
+        Arrays.fill(words, "x".repeat(200));
+        PendingReply longRequest = session.replies.open(session, command(spec, words), 0);
+        PendingReply shortRequest = session.replies.open(session, command(spec, "RPUSH"), 0);
+        handler.ended(longRequest, RequestOutcome.OK, 9_999_999);
+        handler.ended(longRequest, RequestOutcome.ABANDONED, 2_000_000_000);
+        handler.ended(session.replies.open(session, null, 0), RequestOutcome.REJECTED, 2_000_000_000);
+        handler.ended(RespFixture.open(session, "NOSUCH"), RequestOutcome.REJECTED, 2_000_000_000);
+        handler.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
         for (int i = 0; i < 200; i++) {
-            protocol.ended(shortRequest, RequestOutcome.OK, 10_000_000);
+            handler.ended(shortRequest, RequestOutcome.OK, 10_000_000);
         }
-        PendingReply popRequest = session.replies.open(session, protocol.table().get("BLPOP"), command("BLPOP"), 0);
-        protocol.ended(popRequest, RequestOutcome.OK, 2_000_000_000);
+        PendingReply popRequest =
+                session.replies.open(session, command(protocol.table().get("BLPOP"), "BLPOP"), 0);
+        handler.ended(popRequest, RequestOutcome.OK, 2_000_000_000);
         Action.Immediate slowlog = (Action.Immediate) protocol.table().get("SLOWLOG").action;
         assertThat(slowlog.run(session, command("SLOWLOG", "LEN"))).isEqualTo(new Reply.Number(128));
         Reply.Array newest = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET"));
@@ -151,7 +155,7 @@ class ServerCommandsTest extends RespTestBase {
         assertThat(((Reply.Number) last.get(1)).value())
                 .isBetween(startSeconds - 1, Instant.now().getEpochSecond());
         assertThat(slowlog.run(session, command("SLOWLOG", "RESET"))).isEqualTo(Reply.OK);
-        protocol.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
+        handler.ended(longRequest, RequestOutcome.OK, 2_000_000_000);
         Reply.Array one = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET", "-1"));
         Reply.Array entry = (Reply.Array) one.elements().get(0);
         Reply.Array shown = (Reply.Array) entry.elements().get(3);

@@ -167,7 +167,9 @@ class SlowReaderTest extends RespTestBase {
         RespProtocol protocol = fixture.protocol(limits, null, readers::add, Authenticator.open(), metrics);
         channel.pipeline().addLast(new RespHandler(channel, protocol, own));
         others.holdReply(VALUE_BYTES);
-        channel.writeInbound(command("RPUSH", "k", "v"), command("LINDEX", "k", "0"));
+        channel.writeInbound(
+                command(protocol.table().get("RPUSH"), "RPUSH", "k", "v"),
+                command(protocol.table().get("LINDEX"), "LINDEX", "k", "0"));
         assertThat(fixture.store.accepted()).isOne();
         assertThat(readers).isEmpty();
         others.holdReply(-VALUE_BYTES);

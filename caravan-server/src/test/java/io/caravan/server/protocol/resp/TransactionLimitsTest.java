@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -12,17 +11,13 @@ class TransactionLimitsTest {
     private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.FIRST, "", "")
             .edit((session, command) -> document -> Reply.OK);
     /** A command of 3 words with 9 bytes in total. */
-    private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
+    private static final Command COMMAND = RespFixture.command(PUSH, "RPUSH", "key", "v");
 
     private static final int COMMAND_BYTES = 3 * RespLimits.WORD_OVERHEAD_BYTES + 9 + Transaction.STEP_BYTES;
 
     private final Transaction.Budget budget = new Transaction.Budget(3 * COMMAND_BYTES);
     private final Session one = session();
     private final Session other = session();
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(UTF_8);
-    }
 
     private static Session session() {
         EmbeddedChannel channel = new EmbeddedChannel();
@@ -36,13 +31,13 @@ class TransactionLimitsTest {
     }
 
     private static void queue(Session session, Transaction transaction) {
-        assertThat(transaction.queue(session, PUSH, COMMAND)).isEqualTo(new Reply.Simple("QUEUED"));
+        assertThat(transaction.queue(session, COMMAND)).isEqualTo(new Reply.Simple("QUEUED"));
     }
 
     private void assertFull() {
         Transaction full = new Transaction(1_000, budget);
         assertThatExceptionOfType(CommandException.class)
-                .isThrownBy(() -> full.queue(one, PUSH, COMMAND))
+                .isThrownBy(() -> full.queue(one, COMMAND))
                 .withMessage("ERR the transactions of all connections together are at the limit of " + 3 * COMMAND_BYTES
                         + " bytes; try again");
     }

@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.resp;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.Durability;
@@ -48,9 +47,9 @@ class UnsupportedCommandsTest {
 
     @Test
     void truncatesUnknownCommandInError() {
-        byte[] word = "x".repeat(1_000).getBytes(UTF_8);
-        String error =
-                UnsupportedCommands.unknown(new Command(word, word, word, word)).text();
+        String word = "x".repeat(1_000);
+        String error = UnsupportedCommands.unknown(RespFixture.command(word, word, word, word))
+                .text();
         assertThat(error).startsWith("ERR unknown command 'xxx").hasSizeLessThan(500);
     }
 }
