@@ -6,7 +6,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.FatalErrors;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.util.ByteProcessor;
 import java.util.ArrayList;
@@ -101,7 +100,7 @@ final class EventStream extends LiveRead {
     }
 
     private Events read(DocumentInfo info, boolean first) {
-        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        ByteBuf events = HttpExchange.beginChunk();
         try {
             boolean some = putValues(info, events);
             boolean atTail = held || request.next == info.nextSequence();
@@ -115,6 +114,7 @@ final class EventStream extends LiveRead {
                                 "streamCursor", closed ? null : request.nextCursor(),
                                 "upToDate", atTail ? true : null,
                                 "streamClosed", closed ? true : null));
+                HttpExchange.endChunk(events);
             }
             return new Events(events, events.capacity(), request.next, !atTail, closed);
         } catch (Throwable problem) {

@@ -21,6 +21,7 @@ import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -354,6 +355,14 @@ final class HttpConnection extends Connection {
         incoming = null;
         if (exchange != null) {
             exchange.gone();
+        }
+    }
+
+    /** Encodes responses, except chunks, which {@link HttpExchange#endChunk} has encoded. */
+    static final class Encoder extends HttpResponseEncoder {
+        @Override
+        public boolean acceptOutboundMessage(Object message) throws Exception {
+            return !(message instanceof ByteBuf) && super.acceptOutboundMessage(message);
         }
     }
 

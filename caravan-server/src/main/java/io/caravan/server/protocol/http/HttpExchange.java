@@ -12,6 +12,7 @@ import io.caravan.server.protocol.http.Routes.Route;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
@@ -29,6 +30,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -56,6 +58,10 @@ final class HttpExchange {
      * document as a page of this server.
      */
     static final String POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+    private static final String LINE_END = "\r\n";
+    /** Maximum length of the first line of a chunk: eight hexadecimal digits, and the line end. */
+    private static final int MAX_CHUNK_LENGTH_BYTES = 10;
 
     final HttpProtocol protocol;
     final ConnectionMemory memory;
@@ -403,13 +409,39 @@ final class HttpExchange {
         }
     }
 
-    /** Writes the next chunk of the body, and releases it. */
+    /** Writes the next piece of the body, and releases it. */
     void write(ByteBuf piece) {
         if (over) {
             piece.release();
         } else {
             channel.writeAndFlush(new DefaultHttpContent(piece));
         }
+    }
+
+    /** Returns a buffer for a chunk of a streamed body; the caller adds the content, and calls {@link #endChunk}. */
+    static ByteBuf beginChunk() {
+        return ByteBufAllocator.DEFAULT.ioBuffer().setIndex(MAX_CHUNK_LENGTH_BYTES, MAX_CHUNK_LENGTH_BYTES);
+    }
+
+    /** Encodes a chunk, so that the responses of several clients can contain the same bytes. */
+    static void endChunk(ByteBuf chunk) {
+        String length = Integer.toHexString(chunk.readableBytes()) + LINE_END;
+        int start = chunk.readerIndex() - length.length();
+        chunk.setCharSequence(start, length, StandardCharsets.US_ASCII);
+        chunk.writeCharSequence(LINE_END, StandardCharsets.US_ASCII);
+        chunk.readerIndex(start);
+    }
+
+    /** Writes an encoded chunk, or only its content if the version of the request has no chunks, and releases it. */
+    void writeChunk(ByteBuf chunk) {
+        if (over) {
+            chunk.release();
+            return;
+        }
+        if (oldVersion()) {
+            chunk.skipBytes(chunk.bytesBefore((byte) '\n') + 1).writerIndex(chunk.writerIndex() - LINE_END.length());
+        }
+        channel.writeAndFlush(chunk);
     }
 
     void finish() {

@@ -23,7 +23,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
@@ -123,7 +122,7 @@ public final class HttpProtocol implements WireProtocol {
     public Connection connect(Channel channel, ConnectionMemory memory) {
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, this, memory);
-        channel.pipeline().addLast(connection.decoder, new HttpResponseEncoder(), connection);
+        channel.pipeline().addLast(connection.decoder, new HttpConnection.Encoder(), connection);
         return connection;
     }
 

@@ -21,10 +21,11 @@ import java.util.concurrent.TimeUnit;
 abstract class LiveRead {
     /**
      * A comment that is sent between events, because most proxies close a response that is idle for a minute. Clients
-     * ignore comments. Other writes consist of complete events, so a comment never splits an event.
+     * ignore comments. Other writes consist of complete events, so a comment never splits an event. The comment is an
+     * encoded chunk.
      */
     private static final ByteBuf COMMENT = Unpooled.unreleasableBuffer(
-                    Unpooled.copiedBuffer(":\n\n", StandardCharsets.US_ASCII))
+                    Unpooled.copiedBuffer("3\r\n:\n\n\r\n", StandardCharsets.US_ASCII))
             .asReadOnly();
 
     private static final byte[] END = ascii("\n\n");
@@ -72,7 +73,7 @@ abstract class LiveRead {
         long nanos = heartbeat.toNanos();
         Runnable comment = () -> {
             if (exchange.writable()) {
-                exchange.write(COMMENT.duplicate());
+                exchange.writeChunk(COMMENT.duplicate());
             }
         };
         Future<?> timer = exchange.loop().scheduleAtFixedRate(comment, nanos, nanos, TimeUnit.NANOSECONDS);
@@ -88,6 +89,7 @@ abstract class LiveRead {
      * Sends the events of a check, and releases them. Then waits for changes, or finishes the response if all streams
      * have ended. Called on a reading thread.
      *
+     * @param events an encoded chunk, or nothing
      * @param heldBytes the memory of the events that counts for this client
      * @param checked the checked streams
      * @param later changed streams that were not checked yet
@@ -95,7 +97,7 @@ abstract class LiveRead {
     final void send(ByteBuf events, int heldBytes, List<StreamPosition> checked, List<StreamPosition> later) {
         exchange.onLoop(events, heldBytes, () -> {
             if (events.isReadable()) {
-                exchange.write(events);
+                exchange.writeChunk(events);
             } else {
                 events.release();
             }

@@ -7,7 +7,6 @@ import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -56,11 +55,14 @@ final class LiveStreams extends LiveRead {
     }
 
     private void readSome(List<StreamPosition> some) {
-        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        ByteBuf events = HttpExchange.beginChunk();
         try {
             int checked = 0;
             while (checked < some.size() && events.readableBytes() < CHECK_BYTES) {
                 putEvents(some.get(checked++), events);
+            }
+            if (events.isReadable()) {
+                HttpExchange.endChunk(events);
             }
             send(events, events.capacity(), some.subList(0, checked), some.subList(checked, some.size()));
         } catch (Throwable broken) {

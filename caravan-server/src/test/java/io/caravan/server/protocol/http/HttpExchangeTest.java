@@ -22,6 +22,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,6 +95,19 @@ class HttpExchangeTest {
         ByteBuf body = Unpooled.buffer(8);
         exchange.respond(new Response(200), body);
         assertThat(body.refCnt()).isZero();
+    }
+
+    @Test
+    void encodesChunksOfAllLengths() {
+        for (int length : new int[] {1, 15, 16, 255, 256, 1 << 16}) {
+            String content = "x".repeat(length);
+            ByteBuf chunk = HttpExchange.beginChunk();
+            chunk.writeCharSequence(content, StandardCharsets.US_ASCII);
+            HttpExchange.endChunk(chunk);
+            assertThat(chunk.toString(StandardCharsets.US_ASCII))
+                    .isEqualTo(Integer.toHexString(length) + "\r\n" + content + "\r\n");
+            chunk.release();
+        }
     }
 
     @Test

@@ -155,6 +155,36 @@ class LiveTest {
         assertThat(events.body()).startsWith("event: data\ndata:YWI=\n\nevent: control\n");
     }
 
+    /** HTTP/1.0 has no chunks. Such a client also follows the stream at the same position as a client of HTTP/1.1. */
+    @Test
+    void http10ClientReceivesEventsWithoutChunks() throws Exception {
+        try (HttpFixture beating = HttpFixture.beating(Duration.ofMillis(20));
+                RawClient old = beating.raw();
+                RawClient current = beating.raw()) {
+            beating.create("/v1/stream/a", TEXT);
+            old.send("GET /v1/stream/a?live=sse&offset=now HTTP/1.0\r\n\r\n");
+            assertThat(old.head().headers()).doesNotContainKey("transfer-encoding");
+            assertThat(old.line()).isEqualTo("event: control");
+            assertThat(old.line()).contains("\"upToDate\":true");
+            assertThat(old.line()).isEmpty();
+            assertThat(old.line()).isEqualTo(":");
+            current.send(RawClient.get("/v1/stream/a?live=sse&offset=now"));
+            current.head();
+            assertThat(current.chunk()).contains("\"upToDate\":true");
+            assertThat(current.chunk()).isEqualTo(":\n\n");
+            beating.append("/v1/stream/a", TEXT, "value");
+            beating.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
+            String chunk = current.chunk();
+            while (chunk.equals(":\n\n")) {
+                chunk = current.chunk();
+            }
+            assertThat(chunk).startsWith("event: data\ndata:value\n\nevent: control\n");
+            String rest = old.rest().replace(":\n\n", "");
+            assertThat(rest).contains("event: data\ndata:value\n\nevent: control\ndata:{\"streamNextOffset\":");
+            assertThat(rest).endsWith("\"streamClosed\":true}\n\n").doesNotContain("\r");
+        }
+    }
+
     @Test
     void sendsEventForEachAppendedValue() throws Exception {
         try (RawClient raw = server.raw()) {
