@@ -92,6 +92,8 @@ final class ReadPath {
     /** Streams the entries in this range. Returns whether the stream accepted all of them. */
     private boolean stream(Pinned pinned, long from, long until, boolean newestFirst, EntryStream stream) {
         ListCursor cursor = new ListCursor();
+        // All entries to read lie before this position. It must not advance while the stream is slow.
+        long near = committed.position();
         long[] regions = new long[(int) Math.max(0, Math.min(SLICE, until - from))];
         int count;
         for (long done = 0; done < until - from; done += count) {
@@ -102,9 +104,9 @@ final class ReadPath {
                 int at = newestFirst ? count - 1 - i : i;
                 if (i % LogSegments.LOADED_TOGETHER == 0) {
                     int loaded = Math.min(LogSegments.LOADED_TOGETHER, count - i);
-                    state.log.load(regions, newestFirst ? at + 1 - loaded : at, loaded, committed.position());
+                    state.log.load(regions, newestFirst ? at + 1 - loaded : at, loaded, near);
                 }
-                if (!stream.next(start + at, read(pinned, regions[at], start + at))) {
+                if (!stream.next(start + at, read(pinned, near, regions[at], start + at))) {
                     return false;
                 }
             }
@@ -112,13 +114,14 @@ final class ReadPath {
         return true;
     }
 
-    private ByteBuffer read(Pinned pinned, long region, long sequence) {
+    /** Returns the value of a pinned entry; {@code near} is a position near the entry (see {@link Region#entryLsn}). */
+    private ByteBuffer read(Pinned pinned, long near, long region, long sequence) {
         try {
-            ByteBuffer value = value(pinned, region, sequence);
+            ByteBuffer value = value(pinned, near, region, sequence);
             if (value == null) {
                 long[] moved = new long[1];
                 state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 1);
-                value = value(pinned, moved[0], sequence);
+                value = value(pinned, near, moved[0], sequence);
             }
             if (value == null) {
                 // A region in a log segment that is no longer open means that the store has been closed.
@@ -134,9 +137,9 @@ final class ReadPath {
     }
 
     /** Returns the value of a pinned entry, or null if the entry was in the log and has moved to the heap. */
-    private @Nullable ByteBuffer value(Pinned pinned, long region, long sequence) {
+    private @Nullable ByteBuffer value(Pinned pinned, long near, long region, long sequence) {
         return Region.isInLog(region)
-                ? state.log.read(region, committed.position(), pinned.id(), pinned.creationLsn(), sequence)
+                ? state.log.read(region, near, pinned.id(), pinned.creationLsn(), sequence)
                 : heapFile.read(region, pinned.id(), pinned.creationLsn(), sequence);
     }
 
