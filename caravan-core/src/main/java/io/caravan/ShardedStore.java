@@ -281,14 +281,22 @@ public final class ShardedStore implements ListStore {
         all(shards.iterator(), ListStore::close);
     }
 
-    /** Runs the action on every store, even if it fails on one of them. */
+    /**
+     * Runs the action on every store, even if it fails on some of them. Throws the first failure, to which the others
+     * are added as suppressed exceptions.
+     */
     private static void all(Iterator<ListStore> rest, Consumer<ListStore> action) {
         if (rest.hasNext()) {
-            try {
-                action.accept(rest.next());
-            } finally {
-                all(rest, action);
+            ListStore next = rest.next();
+            try (Others others = () -> all(rest, action)) {
+                action.accept(next);
             }
         }
+    }
+
+    /** The other stores. Closing this object runs the action on them. */
+    private interface Others extends AutoCloseable {
+        @Override
+        void close();
     }
 }

@@ -19,7 +19,7 @@ class ShardedStoreTest {
     private final ShardedStore store = new ShardedStore(shards);
 
     /** A store that reports full log buffers, or fails when it is closed, at the test's request. */
-    private static final class MoodyStore extends ForwardingListStore {
+    private final class MoodyStore extends ForwardingListStore {
         final List<Runnable> waiting = new ArrayList<>();
         boolean noRoom;
         boolean failed;
@@ -55,7 +55,7 @@ class ShardedStoreTest {
             closed = true;
             super.close();
             if (failed) {
-                throw new StoreFailedException("the disk is broken", null);
+                throw new StoreFailedException("the disk of shard " + shards.indexOf(this), null);
             }
         }
     }
@@ -149,9 +149,16 @@ class ShardedStoreTest {
     }
 
     @Test
-    void closesAllShardsIfOneFails() {
+    void closesAllShardsAndReportsEachFailure() {
         shards.get(0).failed = true;
-        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store::close);
+        shards.get(2).failed = true;
+        assertThatExceptionOfType(StoreFailedException.class)
+                .isThrownBy(store::close)
+                .withMessageContaining("disk of shard 0")
+                .satisfies(first -> assertThat(first.getSuppressed())
+                        .singleElement()
+                        .asString()
+                        .contains("disk of shard 2"));
         assertThat(shards).allMatch(shard -> shard.closed);
     }
 }
