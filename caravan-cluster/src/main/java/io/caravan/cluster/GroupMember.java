@@ -65,8 +65,7 @@ public final class GroupMember implements AutoCloseable {
                 .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.parameters(
-                        config, () -> division().getRaftLog().getFlushIndex()))
+                .setParameters(RaftSettings.parameters(config, new RaftRpcGuard.DivisionLog(this::division)))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER

@@ -5,12 +5,16 @@ import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
@@ -21,7 +25,7 @@ import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 
 /**
- * Corrects three faults that Ratis (3.3.0) has in the RPCs between nodes.
+ * Corrects four faults that Ratis (3.3.0) has in the RPCs between nodes.
  *
  * <ul>
  *   <li><b>Durable votes.</b> Ratis fsyncs the file with the term and the vote, and renames it, but does not fsync its
@@ -36,6 +40,12 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  *       of the log, Ratis still compares new entries with the index up to which the longer log was fsynced, and may
  *       reply before it fsyncs the new entries. Such a reply waits until the log is fsynced up to the last entry of the
  *       request.
+ *   <li><b>No return to earlier members.</b> If an append request or a notification about a snapshot arrives late,
+ *       Ratis forgets the members in later entries of the log. A request can be late on a slow node, or on a
+ *       connection that the leader has replaced. The node would then vote, and count votes, with earlier members,
+ *       until the members change or the node restarts. An append request that only repeats entries before the newest
+ *       members therefore reaches Ratis as a heartbeat, without the entries, and an outdated notification without its
+ *       members.
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
@@ -48,12 +58,53 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
             Status.INTERNAL.withDescription("the entries are not fsynced after " + FSYNC_SECONDS + " s");
 
     private final Path votes;
-    private final LongSupplier fsynced;
+    private final Log log;
 
-    /** Creates the guard of this directory; {@code fsynced} returns the index of the last entry that is fsynced. */
-    RaftRpcGuard(Path votes, LongSupplier fsynced) {
+    /** The Raft log of this node. */
+    interface Log {
+        /** Returns the index of the last entry that is fsynced. */
+        long fsynced();
+
+        /** Whether the log contains this entry and, after it, the newest members. */
+        boolean hasMembersAfter(TermIndex entry);
+
+        /** Whether members at this index, which the leader of this term has sent, are no longer the newest. */
+        boolean areOutdated(long membersIndex, long leaderTerm);
+    }
+
+    /** The Raft log of a division, which is not looked up before the node serves requests. */
+    record DivisionLog(Supplier<RaftServer.Division> division) implements Log {
+        @Override
+        public long fsynced() {
+            return division.get().getRaftLog().getFlushIndex();
+        }
+
+        @Override
+        public boolean hasMembersAfter(TermIndex entry) {
+            RaftServer.Division now = division.get();
+            return entry.getIndex() < now.getRaftConf().getLogEntryIndex()
+                    && now.getRaftLog().contains(entry);
+        }
+
+        @Override
+        public boolean areOutdated(long membersIndex, long leaderTerm) {
+            RaftServer.Division now = division.get();
+            long newest = now.getRaftConf().getLogEntryIndex();
+            return leaderTerm < now.getInfo().getCurrentTerm()
+                    || newest > membersIndex && isCertain(now.getRaftLog(), newest, leaderTerm);
+        }
+
+        /** Whether an entry is committed, or the leader of this term has it because the leader has appended it. */
+        private static boolean isCertain(RaftLog log, long index, long leaderTerm) {
+            TermIndex entry = log.getTermIndex(index);
+            return index <= log.getLastCommittedIndex() || entry != null && entry.getTerm() == leaderTerm;
+        }
+    }
+
+    /** Creates the guard of a node; {@code votes} is the directory that contains the node's votes. */
+    RaftRpcGuard(Path votes, Log log) {
         this.votes = votes;
-        this.fsynced = fsynced;
+        this.log = log;
     }
 
     /** Returns the directory that contains a node's votes, within the node's directory for the group. */
@@ -97,10 +148,52 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
             @Override
             @SuppressWarnings("unchecked")
             public void onMessage(Q message) {
-                super.onMessage(
-                        message instanceof AppendEntriesRequestProto request ? (Q) confirmed(request) : message);
+                if (message instanceof AppendEntriesRequestProto || message instanceof InstallSnapshotRequestProto) {
+                    // A request on another connection must not append members between the check and this request.
+                    synchronized (RaftRpcGuard.this) {
+                        super.onMessage((Q) corrected(message));
+                    }
+                } else {
+                    super.onMessage(message);
+                }
             }
         };
+    }
+
+    private Object corrected(Object request) {
+        return request instanceof AppendEntriesRequestProto append
+                ? confirmed(withoutRepetition(append))
+                : withoutEarlierMembers((InstallSnapshotRequestProto) request);
+    }
+
+    /**
+     * Returns the notification, without its members if they are outdated. Ratis uses the members even if it rejects the
+     * notification.
+     */
+    private InstallSnapshotRequestProto withoutEarlierMembers(InstallSnapshotRequestProto notification) {
+        long index = notification.getLastRaftConfigurationLogEntryProto().getIndex();
+        return notification.hasLastRaftConfigurationLogEntryProto()
+                        && log.areOutdated(index, notification.getLeaderTerm())
+                ? notification.toBuilder()
+                        .clearLastRaftConfigurationLogEntryProto()
+                        .build()
+                : notification;
+    }
+
+    /** Returns the request, without its entries if the log contains them and, after them, the newest members. */
+    private AppendEntriesRequestProto withoutRepetition(AppendEntriesRequestProto request) {
+        int count = request.getEntriesCount();
+        if (count == 0) {
+            return request;
+        }
+        TermIndex last = TermIndex.valueOf(request.getEntries(count - 1));
+        // An entry is in two logs only if all entries before it are also the same.
+        return log.hasMembersAfter(last)
+                ? request.toBuilder()
+                        .clearEntries()
+                        .setPreviousLog(last.toProto())
+                        .build()
+                : request;
     }
 
     /** Returns the request, with its commit index lowered, if necessary, to an index that the request itself confirms. */
@@ -117,7 +210,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
      */
     private boolean isFsynced(AppendEntriesReplyProto reply) {
         long start = System.nanoTime();
-        while (reply.getResult() == AppendResult.SUCCESS && fsynced.getAsLong() < reply.getMatchIndex()) {
+        while (reply.getResult() == AppendResult.SUCCESS && log.fsynced() < reply.getMatchIndex()) {
             if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(FSYNC_SECONDS)) {
                 return false;
             }

@@ -3,7 +3,6 @@ package io.caravan.cluster;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -114,14 +113,10 @@ final class RaftSettings {
                 .build();
     }
 
-    /**
-     * Returns the parameters with which a node's Raft server starts.
-     *
-     * @param fsynced returns the index of the last entry of the Raft log that is fsynced
-     */
-    static Parameters parameters(GroupConfig config, LongSupplier fsynced) {
+    /** Returns the parameters with which a node's Raft server starts. */
+    static Parameters parameters(GroupConfig config, RaftRpcGuard.Log log) {
         Parameters parameters = parameters(config.tls());
-        GrpcConfigKeys.Server.setServicesCustomizer(parameters, new RaftRpcGuard(RaftRpcGuard.votes(config), fsynced));
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, new RaftRpcGuard(RaftRpcGuard.votes(config), log));
         return parameters;
     }
 

@@ -15,11 +15,15 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
@@ -28,6 +32,7 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.grpc.RaftServerProtocolServiceGrpc;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.io.grpc.ManagedChannel;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
@@ -51,7 +56,6 @@ final class RaftRpcGuardTest {
     Path directory;
 
     private final List<Object> sent = new ArrayList<>();
-    private final BlockingQueue<AppendEntriesReplyProto> replies = new LinkedBlockingQueue<>();
     private Path currentDirectory;
     private LongSupplier fsynced = () -> {
         throw new AssertionError("requests the index of the last fsynced entry");
@@ -68,8 +72,28 @@ final class RaftRpcGuardTest {
                 .build();
     }
 
+    /** Returns a log without members. */
+    private static RaftRpcGuard.Log log(LongSupplier fsynced) {
+        return new RaftRpcGuard.Log() {
+            @Override
+            public long fsynced() {
+                return fsynced.getAsLong();
+            }
+
+            @Override
+            public boolean hasMembersAfter(TermIndex entry) {
+                return false;
+            }
+
+            @Override
+            public boolean areOutdated(long membersIndex, long leaderTerm) {
+                return false;
+            }
+        };
+    }
+
     private void send(Object message) {
-        new RaftRpcGuard(currentDirectory, fsynced).interceptCall(new Call(), new Metadata(), (call, headers) -> {
+        new RaftRpcGuard(currentDirectory, log(fsynced)).interceptCall(new Call(), new Metadata(), (call, headers) -> {
             call.sendMessage(message);
             return new ServerCall.Listener<>() {};
         });
@@ -131,7 +155,7 @@ final class RaftRpcGuardTest {
     void nodeInstallsGuard() throws IOException {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
-            Parameters parameters = RaftSettings.parameters(config, () -> 0);
+            Parameters parameters = RaftSettings.parameters(config, log(() -> 0));
             assertThat(GrpcConfigKeys.Server.servicesCustomizer(parameters)).isInstanceOf(RaftRpcGuard.class);
         }
     }
@@ -144,27 +168,93 @@ final class RaftRpcGuardTest {
     void followerDoesNotCommitConflictingFirstEntry() throws Exception {
         try (Group group = new Group(directory)) {
             group.create("b");
-            ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", port(group, "b"))
-                    .usePlaintext()
-                    .build();
-            try {
-                StreamObserver<AppendEntriesRequestProto> stream =
-                        RaftServerProtocolServiceGrpc.newStub(channel).appendEntries(new Replies());
-                assertThat(reply(stream, append(group, "a", 5, -1, members(group, 5))))
+            try (Connection leader = new Connection(group)) {
+                assertThat(leader.reply(append(group, "a", 5, -1, members(group, 5))))
                         .extracting(AppendEntriesReplyProto::getResult, AppendEntriesReplyProto::getFollowerCommit)
                         .containsExactly(AppendResult.SUCCESS, -1L);
 
-                assertThat(reply(stream, append(group, "c", 6, 0)).getFollowerCommit())
+                assertThat(leader.reply(append(group, "c", 6, 0)).getFollowerCommit())
                         .as("the leader's first entry is not this one")
                         .isEqualTo(-1);
-                assertThat(reply(stream, append(group, "c", 6, 0, members(group, 6))))
+                assertThat(leader.reply(append(group, "c", 6, 0, members(group, 6))))
                         .extracting(AppendEntriesReplyProto::getResult, AppendEntriesReplyProto::getFollowerCommit)
                         .containsExactly(AppendResult.SUCCESS, 0L);
-                stream.onCompleted();
-            } finally {
-                channel.shutdownNow();
             }
         }
+    }
+
+    /**
+     * Tests that a follower keeps the newest members if earlier requests of the leader arrive late, on other
+     * connections. Otherwise, the follower would vote with earlier members until the next change or its restart.
+     */
+    @Test
+    void followerKeepsNewestMembersIfEarlierRequestsArriveLate() throws Exception {
+        try (Group group = new Group(directory)) {
+            group.create("b");
+            try (Connection replaced = new Connection(group);
+                    Connection leader = new Connection(group)) {
+                AppendEntriesRequestProto first = append(group, "a", 5, -1, members(group, 5));
+                assertThat(leader.reply(first).getResult()).isEqualTo(AppendResult.SUCCESS);
+                AppendEntriesRequestProto second = append(group, "a", 5, -1, withNodeD(group)).toBuilder()
+                        .setPreviousLog(TermIndex.valueOf(5, 0).toProto())
+                        .build();
+                assertThat(leader.reply(second).getResult()).isEqualTo(AppendResult.SUCCESS);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c", "d");
+
+                assertThat(replaced.reply(first).getResult()).isEqualTo(AppendResult.SUCCESS);
+                assertThat(ids(group)).as("after an append request").containsExactlyInAnyOrder("a", "b", "c", "d");
+                assertThat(replaced.result(notification(first))).isEqualTo(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE);
+                assertThat(ids(group)).as("after a notification").containsExactlyInAnyOrder("a", "b", "c", "d");
+
+                // The first entry of a later leader replaces both entries.
+                assertThat(leader.reply(append(group, "c", 6, -1, members(group, 6)))
+                                .getResult())
+                        .isEqualTo(AppendResult.SUCCESS);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c");
+            }
+        }
+    }
+
+    /** Tests that members in a notification replace members that only an earlier leader has appended. */
+    @Test
+    void notificationReplacesMembersOfEarlierLeader() throws Exception {
+        try (Group group = new Group(directory)) {
+            group.create("b");
+            try (Connection leader = new Connection(group)) {
+                assertThat(leader.reply(append(group, "a", 5, -1, members(group, 5), withNodeD(group)))
+                                .getResult())
+                        .isEqualTo(AppendResult.SUCCESS);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c", "d");
+                assertThat(leader.result(notification(append(group, "c", 6, -1, members(group, 5)))))
+                        .isEqualTo(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c");
+
+                assertThat(leader.result(notification(append(group, "a", 5, -1, withNodeD(group)))))
+                        .isEqualTo(InstallSnapshotResult.NOT_LEADER);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c");
+            }
+        }
+    }
+
+    /** Returns the members with which the leader of term 5 replaces the initial members. */
+    private static LogEntryProto withNodeD(Group group) {
+        return members(5, 1, Stream.concat(group.nodes().stream(), Stream.of(new Node("d", "127.0.0.1", 7000))));
+    }
+
+    /** Returns a leader's notification that node b may need a snapshot, with the members of an append request. */
+    private static InstallSnapshotRequestProto notification(AppendEntriesRequestProto append) {
+        return InstallSnapshotRequestProto.newBuilder()
+                .setServerRequest(append.getServerRequest())
+                .setLeaderTerm(append.getLeaderTerm())
+                .setLastRaftConfigurationLogEntryProto(append.getEntries(0))
+                .setNotification(InstallSnapshotRequestProto.NotificationProto.newBuilder()
+                        .setFirstAvailableTermIndex(
+                                TermIndex.valueOf(append.getLeaderTerm(), 0).toProto()))
+                .build();
+    }
+
+    private static List<String> ids(Group group) {
+        return group.member("b").nodes().stream().map(Node::id).toList();
     }
 
     private static int port(Group group, String node) {
@@ -177,11 +267,15 @@ final class RaftRpcGuardTest {
 
     /** Returns a membership entry, which is the first entry that a leader appends. */
     private static LogEntryProto members(Group group, long term) {
+        return members(term, 0, group.nodes().stream());
+    }
+
+    private static LogEntryProto members(long term, long index, Stream<Node> nodes) {
         RaftConfigurationProto.Builder members = RaftConfigurationProto.newBuilder();
-        group.nodes().forEach(node -> members.addPeers(Membership.peer(node).getRaftPeerProto()));
+        nodes.forEach(node -> members.addPeers(Membership.peer(node).getRaftPeerProto()));
         return LogEntryProto.newBuilder()
                 .setTerm(term)
-                .setIndex(0)
+                .setIndex(index)
                 .setConfigurationEntry(members)
                 .build();
     }
@@ -201,17 +295,49 @@ final class RaftRpcGuardTest {
                 .build();
     }
 
-    private AppendEntriesReplyProto reply(
-            StreamObserver<AppendEntriesRequestProto> stream, AppendEntriesRequestProto request)
-            throws InterruptedException {
-        stream.onNext(request);
-        return Objects.requireNonNull(replies.poll(60, TimeUnit.SECONDS), "node b did not reply");
+    /** A connection of a leader to node b. */
+    private static final class Connection implements AutoCloseable {
+        private final ManagedChannel channel;
+        private final RaftServerProtocolServiceGrpc.RaftServerProtocolServiceStub node;
+        private final Replies<AppendEntriesReplyProto> replies = new Replies<>();
+        private final StreamObserver<AppendEntriesRequestProto> requests;
+
+        Connection(Group group) {
+            channel = NettyChannelBuilder.forAddress("127.0.0.1", port(group, "b"))
+                    .usePlaintext()
+                    .build();
+            node = RaftServerProtocolServiceGrpc.newStub(channel);
+            requests = node.appendEntries(replies);
+        }
+
+        AppendEntriesReplyProto reply(AppendEntriesRequestProto request) throws InterruptedException {
+            requests.onNext(request);
+            return replies.next();
+        }
+
+        InstallSnapshotResult result(InstallSnapshotRequestProto request) throws InterruptedException {
+            Replies<InstallSnapshotReplyProto> results = new Replies<>();
+            node.installSnapshot(results).onNext(request);
+            return results.next().getResult();
+        }
+
+        @Override
+        public void close() {
+            requests.onCompleted();
+            channel.shutdownNow();
+        }
     }
 
-    private final class Replies implements StreamObserver<AppendEntriesReplyProto> {
+    private static final class Replies<T> implements StreamObserver<T> {
+        private final BlockingQueue<T> received = new LinkedBlockingQueue<>();
+
+        T next() throws InterruptedException {
+            return Objects.requireNonNull(received.poll(60, TimeUnit.SECONDS), "node b did not reply");
+        }
+
         @Override
-        public void onNext(AppendEntriesReplyProto reply) {
-            replies.add(reply);
+        public void onNext(T reply) {
+            received.add(reply);
         }
 
         @Override
