@@ -39,7 +39,7 @@ public interface Append<T> extends Function<DocumentEdits, T> {
             implements Append<T> {
         @Override
         public boolean onlyValues(DocumentInfo info) {
-            return !info.attributes().isJson();
+            return info.isPlain() || !info.attributes().isJson();
         }
 
         @Override

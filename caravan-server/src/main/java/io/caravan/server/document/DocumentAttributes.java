@@ -182,7 +182,7 @@ public record DocumentAttributes(Attributes raw) {
 
     /** Whether an append neither changes these attributes nor depends on them, except on the content type. */
     boolean leavesAppendsAlone() {
-        return raw == Attributes.EMPTY || visible() && OF_APPENDS.stream().noneMatch(this::has);
+        return visible() && OF_APPENDS.stream().noneMatch(this::has);
     }
 
     public boolean closed() {

@@ -379,7 +379,7 @@ public final class DocumentEdits {
      */
     private void setTerms(Edit opened) {
         if (service.spaces.isEmpty()) {
-            opened.durability(service.spaces.server().durability());
+            opened.durability(service.durability);
             return;
         }
         Durability strongest = Durability.MEMORY;

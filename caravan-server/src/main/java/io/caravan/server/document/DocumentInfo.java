@@ -1,5 +1,6 @@
 package io.caravan.server.document;
 
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentAttributes.Fork;
 
@@ -14,6 +15,10 @@ import io.caravan.server.document.DocumentAttributes.Fork;
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 
     static DocumentInfo of(DocumentState state) {
+        if (state.attributes() == Attributes.EMPTY) {
+            // The usual case: no attribute shifts the sequences.
+            return new DocumentInfo(state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.NONE);
+        }
         return of(state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
     }
 
@@ -23,6 +28,11 @@ public record DocumentInfo(long id, long firstSequence, long nextSequence, Docum
         Fork fork = attributes.get(DocumentAttributes.FORK);
         long first = fork != null && ownFirst == 0 ? fork.firstSequence() : base + ownFirst;
         return new DocumentInfo(id, first, base + ownNext, attributes);
+    }
+
+    /** Whether the document has no attributes, so that none of them needs to be checked. */
+    boolean isPlain() {
+        return attributes == DocumentAttributes.NONE;
     }
 
     public long count() {

@@ -56,17 +56,19 @@ abstract class DocumentReads {
      * @throws DocumentException {@code GONE}
      */
     public @Nullable DocumentInfo find(DocumentName name) {
-        if (lacks(name)) {
+        if (cold != ColdDocuments.NONE && lacks(name)) {
             cold.await(name);
         }
         return seen(name, durable(name));
     }
 
-    /** Whether the archive may have a document that the store lacks, or whose waiting writes it still lacks. */
+    /**
+     * Whether the archive may have a document that the store lacks, or whose waiting writes it still lacks. Looks the
+     * document up, so callers first check whether there is an archive.
+     */
     boolean lacks(DocumentName name) {
         ColdDocuments documents = cold;
-        return documents != ColdDocuments.NONE
-                && (documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name));
+        return documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name);
     }
 
     private @Nullable DocumentInfo seen(DocumentName name, @Nullable DocumentInfo info) {

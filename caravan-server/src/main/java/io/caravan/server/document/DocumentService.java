@@ -3,6 +3,7 @@ package io.caravan.server.document;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
@@ -76,6 +77,9 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final Spaces spaces;
+    /** The durability that the store must provide for writes to documents that are in no space. */
+    final Durability durability;
+
     final Reservations reservations = new Reservations();
     private final List<ListStore> shards;
     /** The journals of deletions that are not archived yet, one for each shard. */
@@ -134,6 +138,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
         super(store, catalog, new Expiry(clock, nanoTime));
         this.shards = store.shards();
         this.spaces = new Spaces(store, catalog, nanoTime, durability);
+        this.durability = durability.durability();
         this.deletions = shards.stream().map(DeletionJournal::new).toList();
         this.problems = shards.stream().map(shard -> new WriteProblem()).toList();
         for (int stripe = 0; stripe < STRIPES; stripe++) {
@@ -263,17 +268,17 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     /** Performs an append that changes only values. Returns false, and has done nothing, if the append does more. */
     private <T> boolean appendedOnlyValues(Append<T> append, Collection<DocumentName> names, Outcome<T> outcome) {
         DocumentName name = append.name();
-        if (append.needsDraft() || reservations.any() || !here.test(name) || lacks(name)) {
+        if (append.needsDraft() || reservations.any || !here.test(name) || cold != ColdDocuments.NONE && lacks(name)) {
             return false;
         }
         try {
             return catalog.append(
                     name,
                     append.values(),
-                    spaces.server().durability(),
+                    durability,
                     state -> {
                         DocumentInfo info = DocumentInfo.of(state);
-                        return info.attributes().leavesAppendsAlone()
+                        return (info.isPlain() || info.attributes().leavesAppendsAlone())
                                 && append.onlyValues(info)
                                 && spaces.find(name) == null;
                     },

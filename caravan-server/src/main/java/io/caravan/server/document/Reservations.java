@@ -26,13 +26,8 @@ final class Reservations {
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
     /** The deferred writes that the current thread is about to run; null while it runs none. */
     private final ThreadLocal<@Nullable Queue<Runnable>> running = new ThreadLocal<>();
-    /** Whether any names are reserved. If none are, writes need not acquire the lock. */
-    private volatile boolean any;
-
-    /** Whether any names are reserved. */
-    boolean any() {
-        return any;
-    }
+    /** Whether any names are reserved. If none are, writes need not acquire the lock. Changed under the lock. */
+    volatile boolean any;
 
     /** Defers a write if any of its names is reserved. Returns whether the write was deferred. */
     boolean defer(Collection<DocumentName> names, Supplier<Runnable> change) {

@@ -46,7 +46,7 @@ class ReservationsTest {
 
         reservations.release(names);
         assertThat(left).hasValue(0);
-        assertThat(reservations.any()).isFalse();
+        assertThat(reservations.any).isFalse();
     }
 
     private static void reserveInTurn(Reservations reservations, Set<DocumentName> names, AtomicInteger left) {
