@@ -128,10 +128,9 @@ class DocumentServiceTest {
         assertThat(expired).containsExactly(false, false);
     }
 
-    @Test
-    void rejectionOfAppendIsReportedToOutcomeAndStatus() {
-        AtomicBoolean full = new AtomicBoolean();
-        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
+    /** Returns a store whose disk is full as long as the flag is set. */
+    private static ListStore fullWhen(AtomicBoolean full) {
+        return new ForwardingListStore(ListStore.inMemory()) {
             @Override
             public void write(WriteBatch batch, WriteCallback callback) {
                 if (full.get()) {
@@ -140,7 +139,12 @@ class DocumentServiceTest {
                 super.write(batch, callback);
             }
         };
-        try (Documents here = new Documents(store)) {
+    }
+
+    @Test
+    void rejectionOfAppendIsReportedToOutcomeAndStatus() {
+        AtomicBoolean full = new AtomicBoolean();
+        try (Documents here = new Documents(fullWhen(full))) {
             here.push("d", "a");
             full.set(true);
             CompletableFuture<Long> outcome = new CompletableFuture<>();
@@ -175,16 +179,7 @@ class DocumentServiceTest {
     @Test
     void rejectedWriteIsNoUse() {
         AtomicBoolean full = new AtomicBoolean();
-        ListStore store = new ForwardingListStore(ListStore.inMemory()) {
-            @Override
-            public void write(WriteBatch batch, WriteCallback callback) {
-                if (full.get()) {
-                    throw new OutOfSpaceException("the disk is full");
-                }
-                super.write(batch, callback);
-            }
-        };
-        try (Documents here = new Documents(store)) {
+        try (Documents here = new Documents(fullWhen(full))) {
             here.create("d", expiring(OptionalLong.of(9), OptionalLong.empty()));
             here.pass(Duration.ofSeconds(6));
             full.set(true);
