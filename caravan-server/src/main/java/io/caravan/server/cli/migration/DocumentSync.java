@@ -52,8 +52,9 @@ final class DocumentSync {
      * @param source the document's description at the source when it was last copied
      * @param targetId the document's id at the target
      * @param same the sequence up to which both have the same values
+     * @param seen the document's description at the source when it was last copied or was to replace the copy
      */
-    private record Copy(Description source, long targetId, long same) {
+    private record Copy(Description source, long targetId, long same, Description seen) {
         boolean isUpToDate(Description now) {
             return now.id() == source.id() && same == now.next() && isLike(source, now);
         }
@@ -67,7 +68,7 @@ final class DocumentSync {
     }
 
     void addCopy(DocumentName name, Description source, Description target) {
-        copies.put(name, new Copy(source, target.id(), source.next()));
+        copies.put(name, new Copy(source, target.id(), source.next(), source));
     }
 
     /** Returns the names of the documents that both servers have. */
@@ -80,16 +81,16 @@ final class DocumentSync {
      */
     void compareAgain() {
         copies.replaceAll((name, copy) ->
-                new Copy(copy.source(), copy.targetId(), copy.source().first()));
+                new Copy(copy.source(), copy.targetId(), copy.source().first(), copy.seen()));
     }
 
-    /** Whether this is the document that was copied before, and has lost no values since. */
+    /** Whether this is the document that was last seen at the source, and has lost no values since. */
     boolean isContinued(DocumentName name, @Nullable Description now) {
         Copy copy = copies.get(name);
         return copy == null
                 || now != null
-                        && now.id() == copy.source().id()
-                        && now.next() >= copy.source().next();
+                        && now.id() == copy.seen().id()
+                        && now.next() >= copy.seen().next();
     }
 
     /** Discards the state of a document that has been moved. */
@@ -259,8 +260,8 @@ final class DocumentSync {
         } finally {
             if (before != null) {
                 // The earlier copy stays if the document is about to expire, is rejected, or is changing. The next pass
-                // must know that this copy is not another client's document.
-                copies.putIfAbsent(name, before);
+                // must know that this copy is not another client's document, and that the source has replaced its own.
+                copies.putIfAbsent(name, new Copy(before.source(), before.targetId(), before.same(), now));
             }
         }
     }
@@ -320,7 +321,7 @@ final class DocumentSync {
                 && (known || there.count() > 0 && there.first() == now.first())
                 && (there.next() <= now.first() || isSame(name, now, there, now.first(), there.next()));
         if (isPrefix && now.first() <= there.next()) {
-            append(name, new Copy(now, there.id(), there.next()), now, there);
+            append(name, new Copy(now, there.id(), there.next(), now), now, there);
         } else if (isPrefix || existing == Existing.REPLACE) {
             create(name, now, Replaced.ANYTHING);
         } else if (existing == Existing.REJECT) {

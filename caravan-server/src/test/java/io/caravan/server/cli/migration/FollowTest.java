@@ -243,6 +243,25 @@ class FollowTest {
         connect();
     }
 
+    /** A document that was replaced before the restart is no sign of another store, even if it was not copied. */
+    @Test
+    void followContinuesAfterRestartIfTargetHasRejectedReplacement() throws Exception {
+        here.rpush("a", "1");
+        Run run = follow(to.address());
+        awaitSame();
+        there.sendCommand(SPACE, "SET", "a", "max-value-bytes", "1");
+        Transaction replacement = here.multi();
+        replacement.del("a");
+        replacement.rpush("a", "another");
+        replacement.exec();
+        Eventually.await("the limit is printed", () -> run.run.err().contains("max-value-bytes"));
+        restartWithout(() -> {});
+        here.rpush("b", "1");
+        Eventually.await("b", () -> !run.isAlive() || there.llen("b") == 1);
+        assertThat(run.end().exits(3).err()).doesNotContain("older backup");
+        assertThat(there.lrange("b", 0, -1)).containsExactly("1");
+    }
+
     @Test
     void followReportsForeignWriteAtTargetOnce() throws Exception {
         here.rpush("a", "1");
