@@ -268,35 +268,41 @@ public final class ShardedStore implements ListStore {
 
     @Override
     public void flush() {
-        all(shards.iterator(), ListStore::flush);
+        all(ListStore::flush);
     }
 
     @Override
     public void checkpoint() {
-        all(shards.iterator(), ListStore::checkpoint);
+        all(ListStore::checkpoint);
     }
 
     @Override
     public void close() {
-        all(shards.iterator(), ListStore::close);
+        all(ListStore::close);
     }
 
     /**
-     * Runs the action on every store, even if it fails on some of them. Throws the first failure, to which the others
-     * are added as suppressed exceptions.
+     * Runs the action on every shard, even if it fails on some of them. Throws the first failure, to which the others
+     * are added as suppressed exceptions. A failed store throws the same exception each time, which is added once.
      */
-    private static void all(Iterator<ListStore> rest, Consumer<ListStore> action) {
-        if (rest.hasNext()) {
-            ListStore next = rest.next();
-            try (Others others = () -> all(rest, action)) {
-                action.accept(next);
+    private void all(Consumer<ListStore> action) {
+        Throwable first = null;
+        for (ListStore shard : shards) {
+            try {
+                action.accept(shard);
+            } catch (RuntimeException | Error failed) {
+                if (first == null) {
+                    first = failed;
+                } else if (!List.of(first.getSuppressed()).contains(failed)) {
+                    first.addSuppressed(failed);
+                }
             }
         }
-    }
-
-    /** The other stores. Closing this object runs the action on them. */
-    private interface Others extends AutoCloseable {
-        @Override
-        void close();
+        if (first instanceof Error broken) {
+            throw broken;
+        }
+        if (first != null) {
+            throw (RuntimeException) first;
+        }
     }
 }

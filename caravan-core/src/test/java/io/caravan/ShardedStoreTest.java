@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.testing.ForwardingListStore;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests which calls go to one shard and which go to all shards. */
@@ -18,11 +20,14 @@ class ShardedStoreTest {
             Stream.generate(MoodyStore::new).limit(3).toList();
     private final ShardedStore store = new ShardedStore(shards);
 
-    /** A store that reports full log buffers, or fails when it is closed, at the test's request. */
-    private final class MoodyStore extends ForwardingListStore {
+    /** A store that reports full log buffers, or fails when it is flushed or closed, at the test's request. */
+    private static final class MoodyStore extends ForwardingListStore {
         final List<Runnable> waiting = new ArrayList<>();
         boolean noRoom;
-        boolean failed;
+
+        @Nullable
+        StoreFailedException failure;
+
         boolean closed;
 
         MoodyStore() {
@@ -54,8 +59,17 @@ class ShardedStoreTest {
         public void close() {
             closed = true;
             super.close();
-            if (failed) {
-                throw new StoreFailedException("the disk of shard " + shards.indexOf(this), null);
+            throwFailure();
+        }
+
+        @Override
+        public void flush() {
+            throwFailure();
+        }
+
+        private void throwFailure() {
+            if (failure != null) {
+                throw failure;
             }
         }
     }
@@ -148,17 +162,34 @@ class ShardedStoreTest {
         assertThat(ran).containsExactly("now");
     }
 
+    private StoreFailedException fail(int shard) {
+        StoreFailedException failure = new StoreFailedException("shard " + shard, new IOException("a broken disk"));
+        shards.get(shard).failure = failure;
+        return failure;
+    }
+
     @Test
     void closesAllShardsAndReportsEachFailure() {
-        shards.get(0).failed = true;
-        shards.get(2).failed = true;
+        StoreFailedException first = fail(0);
+        StoreFailedException second = fail(1);
+        StoreFailedException third = fail(2);
         assertThatExceptionOfType(StoreFailedException.class)
                 .isThrownBy(store::close)
-                .withMessageContaining("disk of shard 0")
-                .satisfies(first -> assertThat(first.getSuppressed())
-                        .singleElement()
-                        .asString()
-                        .contains("disk of shard 2"));
+                .isSameAs(first);
+        assertThat(first.getSuppressed()).containsExactly(second, third);
         assertThat(shards).allMatch(shard -> shard.closed);
+    }
+
+    /** Tests that an exception does not grow each time that a failed store throws it. */
+    @Test
+    void reportsEachFailureOnceIfCallIsRepeated() {
+        StoreFailedException first = fail(0);
+        StoreFailedException second = fail(1);
+        for (int i = 0; i < 3; i++) {
+            assertThatExceptionOfType(StoreFailedException.class)
+                    .isThrownBy(store::flush)
+                    .isSameAs(first);
+        }
+        assertThat(first.getSuppressed()).containsExactly(second);
     }
 }
