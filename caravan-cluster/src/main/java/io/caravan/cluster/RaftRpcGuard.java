@@ -148,22 +148,23 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
             @Override
             @SuppressWarnings("unchecked")
             public void onMessage(Q message) {
-                if (message instanceof AppendEntriesRequestProto || message instanceof InstallSnapshotRequestProto) {
+                if (message instanceof AppendEntriesRequestProto heartbeat && heartbeat.getEntriesCount() == 0) {
+                    // A heartbeat appends no members, and must not wait for a request that waits for the disk.
+                    super.onMessage((Q) confirmed(heartbeat));
+                } else if (message instanceof AppendEntriesRequestProto append) {
                     // A request on another connection must not append members between the check and this request.
                     synchronized (RaftRpcGuard.this) {
-                        super.onMessage((Q) corrected(message));
+                        super.onMessage((Q) confirmed(withoutRepetition(append)));
+                    }
+                } else if (message instanceof InstallSnapshotRequestProto notification) {
+                    synchronized (RaftRpcGuard.this) {
+                        super.onMessage((Q) withoutEarlierMembers(notification));
                     }
                 } else {
                     super.onMessage(message);
                 }
             }
         };
-    }
-
-    private Object corrected(Object request) {
-        return request instanceof AppendEntriesRequestProto append
-                ? confirmed(withoutRepetition(append))
-                : withoutEarlierMembers((InstallSnapshotRequestProto) request);
     }
 
     /**
@@ -182,11 +183,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
 
     /** Returns the request, without its entries if the log contains them and, after them, the newest members. */
     private AppendEntriesRequestProto withoutRepetition(AppendEntriesRequestProto request) {
-        int count = request.getEntriesCount();
-        if (count == 0) {
-            return request;
-        }
-        TermIndex last = TermIndex.valueOf(request.getEntries(count - 1));
+        TermIndex last = TermIndex.valueOf(request.getEntries(request.getEntriesCount() - 1));
         // An entry is in two logs only if all entries before it are also the same.
         return log.hasMembersAfter(last)
                 ? request.toBuilder()

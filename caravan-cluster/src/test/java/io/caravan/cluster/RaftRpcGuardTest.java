@@ -3,14 +3,17 @@ package io.caravan.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.caravan.testing.Crew;
 import io.caravan.testing.LongTimeout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -212,6 +215,36 @@ final class RaftRpcGuardTest {
                         .isEqualTo(AppendResult.SUCCESS);
                 assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c");
             }
+        }
+    }
+
+    /** Tests that a slow append request, for example one that waits for the disk, delays no heartbeats. */
+    @Test
+    void heartbeatDoesNotWaitForAppendRequest() {
+        CompletableFuture<Void> append = new CompletableFuture<>();
+        CompletableFuture<Void> heartbeat = new CompletableFuture<>();
+        RaftRpcGuard guard = new RaftRpcGuard(currentDirectory, log(fsynced));
+        ServerCall.Listener<Object> requests =
+                guard.interceptCall(new Call(), new Metadata(), (call, headers) -> new ServerCall.Listener<>() {
+                    @Override
+                    public void onMessage(Object request) {
+                        if (((AppendEntriesRequestProto) request).getEntriesCount() == 0) {
+                            heartbeat.complete(null);
+                        } else {
+                            append.complete(null);
+                            assertThat(heartbeat).succeedsWithin(Duration.ofSeconds(10));
+                        }
+                    }
+                });
+        try (Crew crew = new Crew()) {
+            crew.add(() -> requests.onMessage(AppendEntriesRequestProto.newBuilder()
+                    .addEntries(LogEntryProto.getDefaultInstance())
+                    .build()));
+            crew.add(() -> {
+                append.join();
+                requests.onMessage(AppendEntriesRequestProto.getDefaultInstance());
+            });
+            crew.run();
         }
     }
 
