@@ -3,6 +3,8 @@ package io.caravan.cluster;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.EnumSet;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -65,6 +67,9 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         /** Returns the index of the last entry that is fsynced. */
         long fsynced();
 
+        /** Returns the index of the last entry that is committed. */
+        long committed();
+
         /** Whether the log contains this entry and, after it, the newest members. */
         boolean hasMembersAfter(TermIndex entry);
 
@@ -77,6 +82,11 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
         @Override
         public long fsynced() {
             return division.get().getRaftLog().getFlushIndex();
+        }
+
+        @Override
+        public long committed() {
+            return division.get().getRaftLog().getLastCommittedIndex();
         }
 
         @Override
@@ -129,16 +139,25 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     @Override
     public <Q, R> ServerCall.Listener<Q> interceptCall(
             ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        // The index of the last entry of each request without its entries, by the id of the request.
+        Map<Long, Long> repetitions = new ConcurrentHashMap<>();
         ServerCall.Listener<Q> listener = next.startCall(
                 new SimpleForwardingServerCall<>(call) {
                     @Override
+                    @SuppressWarnings("unchecked")
                     public void sendMessage(R message) {
+                        if (message instanceof AppendEntriesReplyProto reply) {
+                            AppendEntriesReplyProto complete = withMatchIndex(reply, repetitions);
+                            if (isFsynced(complete)) {
+                                super.sendMessage((R) complete);
+                            } else {
+                                close(NOT_FSYNCED, new Metadata());
+                            }
+                            return;
+                        }
                         if (message instanceof RequestVoteReplyProto vote
                                 && vote.getServerReply().getSuccess()) {
                             forceVote();
-                        } else if (message instanceof AppendEntriesReplyProto reply && !isFsynced(reply)) {
-                            close(NOT_FSYNCED, new Metadata());
-                            return;
                         }
                         super.sendMessage(message);
                     }
@@ -154,7 +173,7 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
                 } else if (message instanceof AppendEntriesRequestProto append) {
                     // A request on another connection must not append members between the check and this request.
                     synchronized (RaftRpcGuard.this) {
-                        super.onMessage((Q) confirmed(withoutRepetition(append)));
+                        super.onMessage((Q) confirmed(withoutRepetition(append, repetitions)));
                     }
                 } else if (message instanceof InstallSnapshotRequestProto notification) {
                     synchronized (RaftRpcGuard.this) {
@@ -181,16 +200,34 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
                 : notification;
     }
 
-    /** Returns the request, without its entries if the log contains them and, after them, the newest members. */
-    private AppendEntriesRequestProto withoutRepetition(AppendEntriesRequestProto request) {
+    /**
+     * Returns the request, without its entries if the log contains them and, after them, the newest members. Ratis
+     * itself rejects a request whose first entry is committed, and reports to the leader which entry to send next.
+     */
+    private AppendEntriesRequestProto withoutRepetition(
+            AppendEntriesRequestProto request, Map<Long, Long> repetitions) {
         TermIndex last = TermIndex.valueOf(request.getEntries(request.getEntriesCount() - 1));
         // An entry is in two logs only if all entries before it are also the same.
-        return log.hasMembersAfter(last)
-                ? request.toBuilder()
-                        .clearEntries()
-                        .setPreviousLog(last.toProto())
-                        .build()
-                : request;
+        if (log.hasMembersAfter(last) && request.getEntries(0).getIndex() > log.committed()) {
+            repetitions.put(request.getServerRequest().getCallId(), last.getIndex());
+            return request.toBuilder()
+                    .clearEntries()
+                    .setPreviousLog(last.toProto())
+                    .build();
+        }
+        return request;
+    }
+
+    /** Returns the reply. The reply to a request without its entries confirms the entries: the leader waits for it. */
+    private static AppendEntriesReplyProto withMatchIndex(AppendEntriesReplyProto reply, Map<Long, Long> repetitions) {
+        Long last = repetitions.remove(reply.getServerReply().getCallId());
+        if (last == null) {
+            return reply;
+        }
+        AppendEntriesReplyProto.Builder complete = reply.toBuilder().setIsHearbeat(false);
+        return reply.getResult() == AppendResult.SUCCESS
+                ? complete.setMatchIndex(last).setNextIndex(last + 1).build()
+                : complete.build();
     }
 
     /** Returns the request, with its commit index lowered, if necessary, to an index that the request itself confirms. */

@@ -84,6 +84,11 @@ final class RaftRpcGuardTest {
             }
 
             @Override
+            public long committed() {
+                return -1;
+            }
+
+            @Override
             public boolean hasMembersAfter(TermIndex entry) {
                 return false;
             }
@@ -204,7 +209,13 @@ final class RaftRpcGuardTest {
                 assertThat(leader.reply(second).getResult()).isEqualTo(AppendResult.SUCCESS);
                 assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c", "d");
 
-                assertThat(replaced.reply(first).getResult()).isEqualTo(AppendResult.SUCCESS);
+                assertThat(replaced.reply(first))
+                        .as("a confirmation of the entry, without which the leader would resend it or wait")
+                        .extracting(
+                                AppendEntriesReplyProto::getResult,
+                                AppendEntriesReplyProto::getMatchIndex,
+                                AppendEntriesReplyProto::getIsHearbeat)
+                        .containsExactly(AppendResult.SUCCESS, 0L, false);
                 assertThat(ids(group)).as("after an append request").containsExactlyInAnyOrder("a", "b", "c", "d");
                 assertThat(replaced.result(notification(first))).isEqualTo(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE);
                 assertThat(ids(group)).as("after a notification").containsExactlyInAnyOrder("a", "b", "c", "d");
@@ -214,6 +225,30 @@ final class RaftRpcGuardTest {
                                 .getResult())
                         .isEqualTo(AppendResult.SUCCESS);
                 assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c");
+            }
+        }
+    }
+
+    /**
+     * Tests that a leader that resends entries learns which entries the follower has committed. Otherwise, the leader
+     * might resend its entire log.
+     */
+    @Test
+    void followerReportsCommittedEntriesThatAreResent() throws Exception {
+        try (Group group = new Group(directory)) {
+            group.create("b");
+            try (Connection leader = new Connection(group)) {
+                AppendEntriesRequestProto first = append(group, "a", 5, -1, members(group, 5));
+                leader.reply(first);
+                AppendEntriesRequestProto second = append(group, "a", 5, 0, withNodeD(group)).toBuilder()
+                        .setPreviousLog(TermIndex.valueOf(5, 0).toProto())
+                        .build();
+                assertThat(leader.reply(second).getFollowerCommit()).isZero();
+
+                assertThat(leader.reply(first))
+                        .extracting(AppendEntriesReplyProto::getResult, AppendEntriesReplyProto::getNextIndex)
+                        .containsExactly(AppendResult.INCONSISTENCY, 1L);
+                assertThat(ids(group)).containsExactlyInAnyOrder("a", "b", "c", "d");
             }
         }
     }
