@@ -293,7 +293,7 @@ public final class ShardedStore implements ListStore {
             } catch (RuntimeException | Error failed) {
                 if (first == null) {
                     first = failed;
-                } else if (!List.of(first.getSuppressed()).contains(failed)) {
+                } else if (failed != first && !List.of(first.getSuppressed()).contains(failed)) {
                     first.addSuppressed(failed);
                 }
             }
