@@ -332,7 +332,7 @@ final class Client {
             if (!storeRun.silent()) {
                 guarded(() -> {
                     storeRun.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
-                    history.acknowledged(number, sequence, storeRun.frames());
+                    history.acknowledged(number, sequence);
                 });
             }
         }

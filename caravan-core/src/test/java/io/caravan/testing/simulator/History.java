@@ -38,8 +38,12 @@ final class History {
     private long forced;
 
     private long written;
-    private long lastForce = -1;
-    private long forcedBeforeLastForce;
+    private long frames;
+    /** The number of frames when {@link #forced} last grew: the data of its newest writes may be in the last of them. */
+    private long lastForcedFrames = -1;
+    /** The number of writes that no cut may undo, even if the last fsynced frame is damaged. */
+    private long forcedBeforeLastFrame;
+
     private long forceFailures;
     private final Durability storeLevel;
 
@@ -100,23 +104,19 @@ final class History {
         }
     }
 
-    /**
-     * Records that the callback of a write reported success.
-     *
-     * @param force the number of the log fsync before it: writes of one fsync share a frame
-     */
-    void acknowledged(long number, long sequence, long force) {
+    /** Records that the store is writing a frame. */
+    void frameWritten() {
+        frames++;
+    }
+
+    /** Records that the callback of a write reported success. */
+    void acknowledged(long number, long sequence) {
         inOrder(number);
         Accepted write = at(number);
         Outcome expected = write.expected();
         if (!expected.equals(new Outcome.Written(sequence))) {
             throw new SimulationFailure(
                     "write " + number + " was given sequence " + sequence + ", expected " + expected);
-        }
-        if (write.level() == Durability.SYNC && force != lastForce) {
-            forcedBeforeLastForce = forced;
-            lastForce = force;
-            settle();
         }
         if (write.level() != Durability.MEMORY) {
             certainUpTo(number + 1, write.level());
@@ -125,7 +125,16 @@ final class History {
 
     private void certainUpTo(long writes, Durability level) {
         written = Math.max(written, writes);
-        forced = level == Durability.SYNC ? Math.max(forced, writes) : forced;
+        if (level != Durability.SYNC || writes <= forced) {
+            return;
+        }
+        // The last frame may contain these writes, however the store reported that they are durable.
+        if (frames != lastForcedFrames) {
+            forcedBeforeLastFrame = forced;
+            lastForcedFrames = frames;
+            settle();
+        }
+        forced = writes;
     }
 
     /** Records that the callback of a write reported a failure. The outcome of the write is unknown. */
@@ -155,11 +164,13 @@ final class History {
      */
     void seen(long number) {
         certainUpTo(number + 1, Durability.PROCESS);
+        long synced = 0;
         for (Accepted write : afterBase) {
             if (write.number() <= number && write.level() == Durability.SYNC) {
-                certainUpTo(write.number() + 1, Durability.SYNC);
+                synced = write.number() + 1;
             }
         }
+        certainUpTo(synced, Durability.SYNC);
     }
 
     /** Records that the writes accepted before a flush have reached the durability of the store. */
@@ -195,7 +206,7 @@ final class History {
 
     /** Applies to the base state the writes that every possible state includes. */
     private void settle() {
-        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastForce, completed)) {
+        while (!afterBase.isEmpty() && afterBase.peekFirst().number() < Math.min(forcedBeforeLastFrame, completed)) {
             afterBase.removeFirst().operation().expect(base);
         }
     }
@@ -205,9 +216,9 @@ final class History {
         return forced == accepted;
     }
 
-    /** Returns the minimum number of writes that survive if the frames of the last fsync are damaged. */
-    long certainWithoutLastForce() {
-        return Math.min(forcedBeforeLastForce, forced);
+    /** Returns the minimum number of writes that survive if the last fsynced frame is damaged. */
+    long certainWithoutLastFrame() {
+        return forcedBeforeLastFrame;
     }
 
     /**

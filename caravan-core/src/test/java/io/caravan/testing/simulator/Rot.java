@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 
 /**
  * Damages a durable byte. The store must then be correct or report the damage, and one bad checkpoint of two must not
- * prevent opening. Only damage to the data of the last fsync is indistinguishable from a torn tail.
+ * prevent opening. Only damage to the last frame is indistinguishable from a torn tail.
  */
 final class Rot {
     private final Simulation simulation;
@@ -54,7 +54,7 @@ final class Rot {
         simulation.story().note(() -> "and " + file + " has rotted at " + offset);
         Engine engine = open(disk, mayReject);
         if (engine != null) {
-            read(engine, log ? history.certainWithoutLastForce() : certain, file);
+            read(engine, log ? history.certainWithoutLastFrame() : certain, file);
         }
     }
 

@@ -46,7 +46,6 @@ final class StoreRun implements CrashStorage.Director {
     private Client client;
     private int callsLeft;
     private int inside;
-    private long frames;
     /** The file that contains the first frame of this run. An empty batch is acknowledged without a frame. */
     private String firstFrame = "";
     /** Whether the first frame of this run is durable. Such a frame shows that all earlier frames were fsynced. */
@@ -265,7 +264,7 @@ final class StoreRun implements CrashStorage.Director {
 
     private CrashStorage.Outcome happen(CrashStorage.Call call) {
         if (isFrame(call)) {
-            frames++;
+            history.frameWritten();
             // Opening writes frames of earlier runs again, before there is a client.
             if (client != null && firstFrame.isEmpty()) {
                 firstFrame = call.file();
@@ -333,11 +332,6 @@ final class StoreRun implements CrashStorage.Director {
 
     boolean faultHappened() {
         return faults.happened();
-    }
-
-    /** Returns the number of frames written so far. Writes that were acknowledged at the same count share a frame. */
-    long frames() {
-        return frames;
     }
 
     boolean mixesLevels() {
