@@ -39,7 +39,7 @@ final class HttpFollowers implements Measure {
     HttpFollowers(boolean quick, boolean alone) {
         this.alone = alone;
         followers = quick ? 50 : 1_000;
-        warmUp = quick ? 2 : 50;
+        warmUp = quick ? 2 : 500;
         appends = quick ? 5 : 100;
         streams = quick ? 50 : followedStreams();
     }
