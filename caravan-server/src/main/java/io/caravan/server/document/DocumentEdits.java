@@ -379,7 +379,7 @@ public final class DocumentEdits {
      */
     private void setTerms(Edit opened) {
         if (service.spaces.isEmpty()) {
-            opened.durability(service.durability);
+            opened.durability(service.spaces.server().durability());
             return;
         }
         Durability strongest = Durability.MEMORY;

@@ -3,7 +3,6 @@ package io.caravan.server.document;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.caravan.CaravanException;
-import io.caravan.Durability;
 import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
@@ -77,8 +76,6 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
     static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     final Spaces spaces;
-    /** The durability that the store must provide for writes to documents that are in no space. */
-    final Durability durability;
 
     final Reservations reservations = new Reservations();
     private final List<ListStore> shards;
@@ -138,7 +135,6 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
         super(store, catalog, new Expiry(clock, nanoTime));
         this.shards = store.shards();
         this.spaces = new Spaces(store, catalog, nanoTime, durability);
-        this.durability = durability.durability();
         this.deletions = shards.stream().map(DeletionJournal::new).toList();
         this.problems = shards.stream().map(shard -> new WriteProblem()).toList();
         for (int stripe = 0; stripe < STRIPES; stripe++) {
@@ -275,7 +271,7 @@ public final class DocumentService extends DocumentReads implements AutoCloseabl
             return catalog.append(
                     name,
                     append.values(),
-                    durability,
+                    spaces.server().durability(),
                     state -> {
                         DocumentInfo info = DocumentInfo.of(state);
                         return (info.isPlain() || info.attributes().leavesAppendsAlone())
