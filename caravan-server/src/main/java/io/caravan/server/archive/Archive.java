@@ -12,6 +12,7 @@ import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
@@ -34,6 +35,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -173,11 +175,11 @@ public final class Archive {
     }
 
     /**
-     * Passes the keys of all manifests to an action, in byte order, until it returns false. Manifests that are added or
-     * deleted during the call may be omitted.
+     * Returns the keys of all manifests, in byte order. The stream lists them page by page, and may omit manifests that
+     * are added or deleted in the meantime.
      */
-    public void manifests(Predicate<String> action) {
-        objects.list(ArchiveKeys.MANIFESTS, listed -> action.test(listed.key()));
+    public Stream<String> manifests() {
+        return objects.list(ArchiveKeys.MANIFESTS).map(Listed::key);
     }
 
     /**

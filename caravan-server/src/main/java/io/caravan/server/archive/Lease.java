@@ -228,13 +228,13 @@ public final class Lease {
      * or the location is wrong.
      */
     private static void checkNoManifests(ObjectStore objects) {
-        objects.list(ArchiveKeys.MANIFESTS, listed -> {
+        if (objects.list(ArchiveKeys.MANIFESTS).findFirst().isPresent()) {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the archive at " + objects.location() + " has manifests but no object " + ArchiveKeys.ROOT
                             + ", which identifies its store: restore this object from a backup or from an earlier"
                             + " version in the bucket, or use another prefix or directory for a new archive");
-        });
+        }
     }
 
     private static void checkStore(ObjectStore objects, ArchiveRoot root, UUID store) {

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,19 +65,16 @@ public final class Pruning {
      */
     public PruneReport run(int jobs) {
         // The object store's own clock: the pruner's may differ.
-        long[] newestMillis = {Long.MIN_VALUE + SETTLED_AFTER_MILLIS};
-        Predicate<Listed> newer = listed -> {
-            newestMillis[0] = Math.max(newestMillis[0], listed.modifiedMillis());
-            return true;
-        };
         // Objects that are not the archive's do not count.
-        objects.list("", listed -> {
-            int order = listed.key().compareTo(ArchiveKeys.ROOT);
-            return order < 0 || order == 0 && newer.test(listed);
-        });
-        objects.list(ArchiveKeys.MANIFESTS, newer);
-        objects.list(ArchiveKeys.SNAPSHOTS, newer);
-        return run(jobs, newestMillis[0] - SETTLED_AFTER_MILLIS, listed -> true);
+        Stream<Listed> root = objects.list("")
+                .dropWhile(listed -> listed.key().compareTo(ArchiveKeys.ROOT) < 0)
+                .takeWhile(listed -> listed.key().equals(ArchiveKeys.ROOT));
+        long newestMillis = Stream.of(root, objects.list(ArchiveKeys.MANIFESTS), objects.list(ArchiveKeys.SNAPSHOTS))
+                .flatMap(listed -> listed)
+                .mapToLong(Listed::modifiedMillis)
+                .max()
+                .orElse(Long.MIN_VALUE + SETTLED_AFTER_MILLIS);
+        return run(jobs, newestMillis - SETTLED_AFTER_MILLIS, listed -> true);
     }
 
     /**

@@ -12,6 +12,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -97,19 +98,18 @@ public final class Verification {
     /** Chooses a uniform random sample of the keys of all manifests, by reservoir sampling. */
     private List<String> choose(int sample, RandomGenerator random) {
         List<String> chosen = new ArrayList<>();
-        long[] seen = {0};
-        archive.manifests(key -> {
+        Iterator<String> keys = archive.manifests().iterator();
+        for (long seen = 0; keys.hasNext() && !Thread.currentThread().isInterrupted(); seen++) {
+            String key = keys.next();
             if (chosen.size() < sample) {
                 chosen.add(key);
             } else {
-                long at = random.nextLong(seen[0] + 1);
+                long at = random.nextLong(seen + 1);
                 if (at < sample) {
                     chosen.set((int) at, key);
                 }
             }
-            seen[0]++;
-            return !Thread.currentThread().isInterrupted();
-        });
+        }
         return chosen;
     }
 

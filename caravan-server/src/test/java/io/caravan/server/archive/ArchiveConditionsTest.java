@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.object.ObjectStores;
@@ -11,7 +12,6 @@ import io.caravan.testing.CannedResponse;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.LongTimeout;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
@@ -129,8 +129,6 @@ class ArchiveConditionsTest {
     }
 
     private static List<String> keys(ObjectStore objects) {
-        List<String> keys = new ArrayList<>();
-        objects.list("", listed -> keys.add(listed.key()));
-        return keys;
+        return objects.list("").map(Listed::key).toList();
     }
 }

@@ -15,7 +15,6 @@ import io.caravan.server.archive.object.ObjectStore.Listed;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
@@ -81,8 +80,7 @@ final class ArchiveModel {
         Pruning pruning = new Pruning(archive, POLICY, millis.get(), false, new PruneRecord());
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
         String form = ArchiveKeys.encode(DocumentName.of(name));
-        List<Listed> snapshots = new ArrayList<>();
-        pruner.list(ArchiveKeys.SNAPSHOTS + form + "/", snapshots::add);
+        List<Listed> snapshots = pruner.list(ArchiveKeys.SNAPSHOTS + form + "/").toList();
         NamedObjects listed = new NamedObjects(form, false, snapshots);
         removed += pruning.new DocumentPruner(listed, settledMillis)
                 .prune()

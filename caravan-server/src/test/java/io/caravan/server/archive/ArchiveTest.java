@@ -524,9 +524,7 @@ class ArchiveTest {
         for (int i = 0; i < 10; i++) {
             Archiving.archive(archive, new State("d" + i, 1, 0, 1, 0));
         }
-        List<String> keys = new ArrayList<>();
-        archive.manifests(key -> keys.add(key) && keys.size() < 5);
-        assertThat(keys)
+        assertThat(archive.manifests().limit(5))
                 .containsExactly("manifests/d0", "manifests/d1", "manifests/d2", "manifests/d3", "manifests/d4");
     }
 }

@@ -25,8 +25,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -35,7 +35,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -165,7 +165,7 @@ public final class FileObjectStore implements ObjectStore {
         return tag(content);
     }
 
-    private interface Action {
+    interface Action {
         void run() throws IOException;
     }
 
@@ -356,9 +356,15 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, Predicate<Listed> action) {
-        ObjectKeys.checkedDirectory(prefix);
-        run("list", prefix, () -> new DirectoryListing(directory, NAMES_AT_A_TIME, action).run(prefix));
+    public Stream<Listed> list(String prefix) {
+        DirectoryListing listing =
+                new DirectoryListing(directory, NAMES_AT_A_TIME, ObjectKeys.checkedDirectory(prefix));
+        return Stream.iterate(next(listing, prefix), Objects::nonNull, previous -> next(listing, prefix));
+    }
+
+    private @Nullable Listed next(DirectoryListing listing, String prefix) {
+        run("list", prefix, listing::advance);
+        return listing.current;
     }
 
     @Override
@@ -400,7 +406,7 @@ public final class FileObjectStore implements ObjectStore {
         return directory.resolve(ObjectKeys.checked(key));
     }
 
-    private void run(String call, String key, Action action) {
+    void run(String call, String key, Action action) {
         try {
             action.run();
         } catch (IOException failed) {
@@ -463,59 +469,80 @@ public final class FileObjectStore implements ObjectStore {
     static final class DirectoryListing {
         private final Path root;
         private final int namesAtATime;
-        private final Predicate<Listed> action;
+        /** The directories that contain the next file, starting with the innermost one. */
+        private final Deque<Level> levels = new ArrayDeque<>();
 
-        DirectoryListing(Path root, int namesAtATime, Predicate<Listed> action) {
+        /** The current file; null after the last one. */
+        @Nullable
+        Listed current;
+
+        /** A directory, and those of its names that were read but not yet listed. */
+        private static final class Level {
+            private final String directory;
+            private final Deque<String> names = new ArrayDeque<>();
+            private String floor = "";
+            private boolean complete;
+
+            private Level(String directory) {
+                this.directory = directory;
+            }
+        }
+
+        /** Creates a listing of the files under a directory, which is empty or ends with a slash. */
+        DirectoryListing(Path root, int namesAtATime, String directory) {
             this.root = root;
             this.namesAtATime = namesAtATime;
-            this.action = action;
+            levels.push(new Level(directory));
         }
 
-        /**
-         * Passes the files under a directory, which is empty or ends with a slash, to the action. Returns false when the
-         * action has ended the listing.
-         */
-        boolean run(String directory) throws IOException {
-            String floor = "";
-            while (true) {
-                List<String> names = lowest(directory, floor);
-                for (String name : names) {
-                    if (!report(directory, name)) {
-                        return false;
-                    }
+        /** Sets the current file to the next one. */
+        void advance() throws IOException {
+            if (Thread.currentThread().isInterrupted()) {
+                throw new InterruptedIOException("interrupted");
+            }
+            current = null;
+            while (current == null && !levels.isEmpty()) {
+                Level level = levels.element();
+                String name = level.names.poll();
+                if (name != null && name.endsWith("/")) {
+                    levels.push(new Level(level.directory + name));
+                } else if (name != null) {
+                    current = file(level.directory + name);
+                } else if (level.complete) {
+                    levels.pop();
+                } else {
+                    readNames(level);
                 }
-                if (names.size() < namesAtATime) {
-                    return true;
-                }
-                floor = names.get(names.size() - 1);
             }
         }
 
-        private boolean report(String directory, String name) throws IOException {
-            String key = directory + name;
-            if (name.endsWith("/")) {
-                return run(key);
-            }
+        /** Returns a file, or null if it has been deleted. */
+        private @Nullable Listed file(String key) throws IOException {
             try {
                 BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);
-                return action.test(
-                        new Listed(key, file.size(), file.lastModifiedTime().toMillis()));
+                return new Listed(key, file.size(), file.lastModifiedTime().toMillis());
             } catch (NoSuchFileException deleted) {
-                return true;
+                return null;
             }
+        }
+
+        private void readNames(Level level) throws IOException {
+            level.names.addAll(lowest(level.directory, level.floor));
+            level.complete = level.names.size() < namesAtATime;
+            level.floor = level.complete ? "" : level.names.getLast();
         }
 
         /** Returns the lowest names in a directory above a floor, in order; names of subdirectories end with a slash. */
-        private List<String> lowest(String directory, String floor) throws IOException {
+        private Set<String> lowest(String directory, String floor) throws IOException {
             TreeSet<String> names = new TreeSet<>();
             try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(directory))) {
                 for (Path file : files) {
                     offer(file, floor, names);
                 }
             } catch (NoSuchFileException | NotDirectoryException none) {
-                return List.of();
+                return Set.of();
             }
-            return new ArrayList<>(names);
+            return names;
         }
 
         private void offer(Path file, String floor, TreeSet<String> names) {

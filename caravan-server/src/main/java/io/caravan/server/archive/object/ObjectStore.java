@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,13 +113,13 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
-     * Calls the action for each object whose key starts with the prefix, in the byte order of the keys. It lists page
-     * by page, so memory does not limit the number of objects.
+     * Returns the objects whose keys start with the prefix, in the byte order of the keys. The stream lists page by
+     * page, so memory does not limit the number of objects. It need not be closed. This method and the stream throw the
+     * errors.
      *
      * @param prefix a directory with a slash at its end, or empty
-     * @param action returns false to end
      */
-    void list(String prefix, Predicate<Listed> action);
+    Stream<Listed> list(String prefix);
 
     /**
      * Deletes an object, if it exists. A power failure may undo a deletion. Therefore, delete only objects that are no

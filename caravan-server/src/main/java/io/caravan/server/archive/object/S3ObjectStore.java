@@ -12,10 +12,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,6 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
-import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
  * An object store in a bucket, under a prefix. The AWS SDK handles retries, timeouts, and credentials. A tag is an S3
@@ -347,34 +347,38 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, Predicate<Listed> action) {
+    public Stream<Listed> list(String prefix) {
         ListObjectsV2Request request = ListObjectsV2Request.builder()
                 .bucket(calls.bucket())
                 .prefix(calls.inBucket(ObjectKeys.checkedDirectory(prefix)))
                 .build();
-        while (true) {
-            ListObjectsV2Response page =
-                    calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
-            for (S3Object object : page.contents()) {
-                String key = object.key().substring(calls.prefix().length());
+        return Stream.iterate(page(prefix, request), Objects::nonNull, page -> pageAfter(page, prefix, request))
+                .flatMap(page -> page.contents().stream())
+                .map(object -> new Listed(
+                        object.key().substring(calls.prefix().length()),
+                        object.size(),
+                        object.lastModified().toEpochMilli()))
                 // Skips objects whose keys cannot belong to an archive.
-                if (ObjectKeys.isKey(key)
-                        && !action.test(new Listed(
-                                key, object.size(), object.lastModified().toEpochMilli()))) {
-                    return;
-                }
-            }
-            if (!Boolean.TRUE.equals(page.isTruncated())) {
-                return;
-            }
-            String continuation = page.nextContinuationToken();
-            if (continuation == null) {
-                String why = "the server has more objects but returns no continuation token: it does not support"
-                        + " version 2 of this call";
-                throw calls.problems().of(Kind.CORRUPT, "ListObjectsV2", prefix, why, null);
-            }
-            request = request.toBuilder().continuationToken(continuation).build();
+                .filter(listed -> ObjectKeys.isKey(listed.key()));
+    }
+
+    private ListObjectsV2Response page(String prefix, ListObjectsV2Request request) {
+        return calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
+    }
+
+    /** Returns the next page of a list, or null after the last page. */
+    private @Nullable ListObjectsV2Response pageAfter(
+            ListObjectsV2Response page, String prefix, ListObjectsV2Request request) {
+        if (!Boolean.TRUE.equals(page.isTruncated())) {
+            return null;
         }
+        String continuation = page.nextContinuationToken();
+        if (continuation == null) {
+            String why = "the server has more objects but returns no continuation token: it does not support"
+                    + " version 2 of this call";
+            throw calls.problems().of(Kind.CORRUPT, "ListObjectsV2", prefix, why, null);
+        }
+        return page(prefix, request.toBuilder().continuationToken(continuation).build());
     }
 
     @Override

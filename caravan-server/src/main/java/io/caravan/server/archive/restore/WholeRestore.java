@@ -40,7 +40,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -166,10 +165,7 @@ public final class WholeRestore {
     public void run() {
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs, false, this::reportWhenDurable)) {
             pipeline.submit(this::count);
-            archive.manifests(key -> {
-                pipeline.submit(() -> restore(key));
-                return true;
-            });
+            archive.manifests().forEach(key -> pipeline.submit(() -> restore(key)));
             pipeline.finish();
         } catch (RuntimeException ended) {
             try {
@@ -202,14 +198,13 @@ public final class WholeRestore {
 
     /** Counts the archive's manifests. Listing is fast compared with reading, so the total is soon known. */
     private Runnable count() {
-        AtomicLong count = new AtomicLong();
         try {
-            archive.manifests(key -> count.incrementAndGet() > 0);
+            long count = archive.manifests().count();
+            return () -> progress.total(count);
         } catch (CaravanException unlisted) {
             // The other listing of the same keys reports the problem. The total stays unknown.
             return () -> {};
         }
-        return () -> progress.total(count.get());
     }
 
     /** Restores one document and returns the report of the outcome. Throws an exception that ends the restore. */

@@ -91,20 +91,20 @@ final class ArchiveListCommand extends ArchiveCommand.Subcommand implements Read
     private void listAll(Archive archive, Output output) throws IOException {
         // The results print the manifests, in the order of the keys.
         try (Pipeline<Runnable> pipeline = new Pipeline<>(jobs(), true, Runnable::run)) {
-            archive.manifests(key -> {
-                pipeline.submit(() -> {
-                    try {
-                        KeptManifest kept = archive.manifestAt(key);
-                        return kept == null ? () -> {} : () -> Output.unchecked(() -> print(kept.manifest(), output));
-                    } catch (ArchiveException problem) {
-                        return () -> {
-                            exitWith(CommandLine.ExitCode.SOFTWARE);
-                            printMessage(String.valueOf(problem.getMessage()));
-                        };
-                    }
-                });
-                return true;
-            });
+            archive.manifests()
+                    .forEach(key -> pipeline.submit(() -> {
+                        try {
+                            KeptManifest kept = archive.manifestAt(key);
+                            return kept == null
+                                    ? () -> {}
+                                    : () -> Output.unchecked(() -> print(kept.manifest(), output));
+                        } catch (ArchiveException problem) {
+                            return () -> {
+                                exitWith(CommandLine.ExitCode.SOFTWARE);
+                                printMessage(String.valueOf(problem.getMessage()));
+                            };
+                        }
+                    }));
             pipeline.finish();
         }
         if (!json()) {

@@ -54,7 +54,10 @@ class DirectoryListingTest {
 
     private List<String> list(int namesAtATime) throws IOException {
         List<String> listedKeys = new ArrayList<>();
-        new FileObjectStore.DirectoryListing(root, namesAtATime, listed -> listedKeys.add(listed.key())).run("");
+        FileObjectStore.DirectoryListing listing = new FileObjectStore.DirectoryListing(root, namesAtATime, "");
+        for (listing.advance(); listing.current != null; listing.advance()) {
+            listedKeys.add(listing.current.key());
+        }
         return listedKeys;
     }
 }

@@ -8,9 +8,10 @@ import java.io.InputStream;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -145,25 +146,22 @@ public final class MemoryObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, Predicate<Listed> action) {
+    public Stream<Listed> list(String prefix) {
         check(
                 prefix.isEmpty()
                         || prefix.endsWith("/") && KEY.matcher(prefix + "x").matches(),
                 prefix);
-        String last = "";
-        while (true) {
-            String from = last;
-            List<Listed> page = call(ObjectCall.LIST, prefix, () -> objects.page(prefix, from, PAGE));
-            for (Listed listed : page) {
-                if (!action.test(listed)) {
-                    return;
-                }
-                last = listed.key();
-            }
-            if (page.size() < PAGE) {
-                return;
-            }
-        }
+        return Stream.iterate(
+                        page(prefix, ""),
+                        Objects::nonNull,
+                        page -> page.size() < PAGE
+                                ? null
+                                : page(prefix, page.get(PAGE - 1).key()))
+                .flatMap(List::stream);
+    }
+
+    private List<Listed> page(String prefix, String from) {
+        return call(ObjectCall.LIST, prefix, () -> objects.page(prefix, from, PAGE));
     }
 
     @Override

@@ -25,7 +25,7 @@ final class CrashRestore {
     /** Returns the documents in the manifests and snapshots of the archive. */
     static Map<String, CrashState> archived(Archive archive) {
         Map<String, CrashState> contents = new TreeMap<>();
-        archive.manifests(key -> {
+        archive.manifests().forEach(key -> {
             KeptManifest kept = archive.manifestAt(key);
             Generation latest = kept == null ? null : kept.manifest().latest();
             if (latest != null && kept.manifest().tombstone() == null) {
@@ -35,7 +35,6 @@ final class CrashRestore {
                                 latest.firstSequence(),
                                 Archiving.read(archive, kept.manifest().name(), latest)));
             }
-            return true;
         });
         return contents;
     }

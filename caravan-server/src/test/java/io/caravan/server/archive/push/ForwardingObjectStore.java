@@ -2,7 +2,7 @@ package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.object.ObjectStore;
 import java.io.InputStream;
-import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An object store that forwards all calls to another object store. Tests override some of them. */
@@ -39,8 +39,8 @@ class ForwardingObjectStore implements ObjectStore {
     }
 
     @Override
-    public void list(String prefix, Predicate<Listed> action) {
-        store.list(prefix, action);
+    public Stream<Listed> list(String prefix) {
+        return store.list(prefix);
     }
 
     @Override
