@@ -200,10 +200,10 @@ public final class GroupMember implements AutoCloseable {
         }
     }
 
-    private void propose(byte[] frame, Proposal proposal) {
+    private void propose(byte[] frame, CompletableFuture<Void> commit) {
         raft.commit(UnsafeByteOperations.unsafeWrap(frame)).whenComplete((reply, failure) -> {
             if (failure != null) {
-                state.proposalFailed(proposal, failure);
+                state.commitFailed(commit, failure);
             }
         });
     }

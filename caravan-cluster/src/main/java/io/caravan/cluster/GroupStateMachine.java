@@ -59,7 +59,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
 
     private final GroupConfig config;
     private final LeadershipListener listener;
-    private final BiConsumer<byte[], Proposal> propose;
+    private final BiConsumer<byte[], CompletableFuture<Void>> propose;
     private final BooleanSupplier drained;
     private final BooleanSupplier handOver;
     private final ExecutorService roles;
@@ -93,7 +93,7 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
     GroupStateMachine(
             GroupConfig config,
             LeadershipListener listener,
-            BiConsumer<byte[], Proposal> propose,
+            BiConsumer<byte[], CompletableFuture<Void>> propose,
             BooleanSupplier drained,
             BooleanSupplier handOver) {
         this.config = config;
@@ -396,13 +396,13 @@ final class GroupStateMachine extends BaseStateMachine implements SnapshotSender
         }
     }
 
-    /** Ends the current term if the store is waiting for this proposal, which has failed or has an unknown outcome. */
-    void proposalFailed(Proposal proposal, Throwable problem) {
+    /** Ends the current term if the store is waiting for this commit, which has failed or has an unknown outcome. */
+    void commitFailed(CompletableFuture<Void> commit, Throwable problem) {
         RaftFrameReplicator term = leading;
-        if (term != null && term.waitsFor(proposal)) {
+        if (term != null && term.waitsFor(commit)) {
             resign("a frame was not committed: " + problem.getMessage());
         }
-        proposal.fail(problem);
+        commit.completeExceptionally(problem);
     }
 
     /** Abandons the current term of leadership. Takes no lock, because a thread that this call unblocks may hold it. */

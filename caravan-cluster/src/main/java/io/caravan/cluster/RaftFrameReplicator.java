@@ -1,8 +1,11 @@
 package io.caravan.cluster;
 
 import io.caravan.FrameReplicator;
+import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -13,46 +16,62 @@ import org.jspecify.annotations.Nullable;
  * no more frames, and a waiting flusher fails.
  */
 final class RaftFrameReplicator implements FrameReplicator {
-    /** The function that submits an entry to Raft, and fails the proposal if Raft does not commit the entry. */
-    private final BiConsumer<byte[], Proposal> propose;
+    /** The function that submits an entry to Raft, and fails the commit if Raft does not commit the entry. */
+    private final BiConsumer<byte[], CompletableFuture<Void>> propose;
     /** The function that encodes a frame as an entry of the Raft log. */
     private final Function<ByteBuffer, byte[]> entry;
 
-    private @Nullable Proposal pending;
+    /** The commit for which the flusher waits, or null. The LSN and the checksum identify its frame. */
+    private @Nullable CompletableFuture<Void> pending;
+
+    private long lsn;
+    private int checksum;
     private @Nullable Throwable abandoned;
     private byte @Nullable [] lastCommitted;
 
-    RaftFrameReplicator(BiConsumer<byte[], Proposal> propose, Function<ByteBuffer, byte[]> entry) {
+    RaftFrameReplicator(BiConsumer<byte[], CompletableFuture<Void>> propose, Function<ByteBuffer, byte[]> entry) {
         this.propose = propose;
         this.entry = entry;
     }
 
+    /** Waits until the group has committed the frame, even if interrupted. Preserves the interrupt status. */
     @Override
     public void commit(ByteBuffer frame) throws IOException {
         byte[] made = entry.apply(frame);
-        Proposal proposal = start(new Proposal(frame));
-        propose.accept(made, proposal);
-        proposal.await();
+        CompletableFuture<Void> commit = start(FrameEntry.header(frame));
+        propose.accept(made, commit);
+        try {
+            commit.join();
+        } catch (CompletionException failed) {
+            throw new IOException(
+                    "the group has not committed the frame at LSN " + FrameEntry.lsn(frame) + ": " + failed.getCause(),
+                    failed.getCause());
+        }
     }
 
-    private synchronized Proposal start(Proposal proposal) throws IOException {
+    private synchronized CompletableFuture<Void> start(ByteBuffer header) throws IOException {
         if (abandoned != null) {
             throw new IOException("this node is no longer the leader", abandoned);
         }
-        pending = proposal;
-        return proposal;
+        lsn = header.getLong(FrameLayout.LSN);
+        checksum = header.getInt(FrameLayout.CRC);
+        pending = new CompletableFuture<>();
+        return pending;
     }
 
     /** Handles a committed frame. If the store is waiting for it, wakes the flusher and returns true. */
     synchronized boolean committed(ByteBuffer frame) {
-        Proposal proposal = pending;
-        if (proposal == null || !proposal.isOf(frame)) {
+        ByteBuffer header = FrameEntry.header(frame);
+        if (pending == null
+                || header.limit() < FrameLayout.HEADER_BYTES
+                || header.getLong(FrameLayout.LSN) != lsn
+                || header.getInt(FrameLayout.CRC) != checksum) {
             return false;
         }
         lastCommitted = new byte[frame.remaining()];
         frame.get(frame.position(), lastCommitted);
+        pending.complete(null);
         pending = null;
-        proposal.commit();
         return true;
     }
 
@@ -62,14 +81,14 @@ final class RaftFrameReplicator implements FrameReplicator {
             abandoned = why;
         }
         if (pending != null) {
-            pending.fail(why);
+            pending.completeExceptionally(why);
             pending = null;
         }
     }
 
-    /** Whether the store is waiting for this proposal, in this term. */
-    synchronized boolean waitsFor(Proposal proposal) {
-        return pending == proposal;
+    /** Whether the store is waiting for this commit, in this term. */
+    synchronized boolean waitsFor(CompletableFuture<Void> commit) {
+        return pending == commit;
     }
 
     synchronized boolean isAbandoned() {

@@ -27,26 +27,29 @@ final class GroupSabotageTest {
         ACKNOWLEDGES_AT_THE_LEADERS_FORCE(
                 RaftFrameReplicatorTest.class,
                 "waitsUntilGroupCommitsFrame",
-                new SourceEdit("cluster/RaftFrameReplicator", "        proposal.await();\n", "")),
+                new SourceEdit("cluster/RaftFrameReplicator", "            commit.join();\n", "")),
         MAKES_WHAT_IS_NOT_COMMITTED(
                 RaftFrameReplicatorTest.class,
                 "lastCommittedIgnoresUncommittedFrames",
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
-                        "propose.accept(made, proposal);",
+                        "propose.accept(made, commit);",
                         "lastCommitted = new byte[frame.remaining()]; frame.get(frame.position(), lastCommitted);"
-                                + " propose.accept(made, proposal);")),
+                                + " propose.accept(made, commit);")),
         CONTINUES_AFTER_REPLACEMENT(
                 RaftFrameReplicatorTest.class,
                 "proposesNothingAfterEndOfTerm",
                 new SourceEdit(
                         "cluster/RaftFrameReplicator",
                         "throw new IOException(\"this node is no longer the leader\", abandoned);",
-                        "proposal.commit();")),
+                        "return CompletableFuture.completedFuture(null);")),
         ACKNOWLEDGES_WHEN_LEADERSHIP_IS_LOST(
                 RaftFrameReplicatorTest.class,
                 "endOfTermFailsPendingCommit",
-                new SourceEdit("cluster/RaftFrameReplicator", "pending.fail(why);", "pending.commit();")),
+                new SourceEdit(
+                        "cluster/RaftFrameReplicator",
+                        "pending.completeExceptionally(why);",
+                        "pending.complete(null);")),
         SKIPS_FRAME_AFTER_SNAPSHOT(
                 GroupReplicaTest.class,
                 "replaysFramesAfterSnapshot",
@@ -100,7 +103,7 @@ final class GroupSabotageTest {
         ENDS_A_TERM_FOR_AN_EARLIER_ONE(
                 GroupStateMachineTest.class,
                 "failureOfEarlierTermDoesNotEndCurrentTerm",
-                new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(proposal)", "term != null")),
+                new SourceEdit("cluster/GroupStateMachine", "term != null && term.waitsFor(commit)", "term != null")),
         CONFIRMS_WITHOUT_QUORUM(
                 GroupFaultsTest.class,
                 "commitsAndConfirmsNothingUntilMajorityReturns",

@@ -25,9 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 @LongTimeout
 final class GroupStateMachineTest {
     private final ByteBuffer frame = ByteBuffer.allocate(100);
-    private final List<Proposal> proposed = new CopyOnWriteArrayList<>();
+    private final List<CompletableFuture<Void>> proposed = new CopyOnWriteArrayList<>();
     private final RaftFrameReplicator term =
-            new RaftFrameReplicator((entry, proposal) -> proposed.add(proposal), StoreCalls::copyOf);
+            new RaftFrameReplicator((entry, commit) -> proposed.add(commit), StoreCalls::copyOf);
 
     @TempDir
     Path directory;
@@ -36,7 +36,7 @@ final class GroupStateMachineTest {
         return new GroupStateMachine(
                 group.config("a", GroupConfig.Start.CREATE),
                 new GroupFaultsTest.NoListener(),
-                (frame, proposal) -> {},
+                (frame, commit) -> {},
                 () -> false,
                 () -> false);
     }
@@ -71,11 +71,11 @@ final class GroupStateMachineTest {
             GroupStateMachine state = state(group);
             CompletableFuture<Void> waiting = propose(state);
 
-            state.proposalFailed(new Proposal(frame), new IOException("leadership was lost"));
+            state.commitFailed(new CompletableFuture<>(), new IOException("leadership was lost"));
             assertThat(term.isAbandoned()).isFalse();
             assertThat(waiting).isNotDone();
 
-            state.proposalFailed(proposed.get(0), new IOException("no majority"));
+            state.commitFailed(proposed.get(0), new IOException("no majority"));
             assertThat(term.isAbandoned()).isTrue();
             assertThat(waiting).failsWithin(30, TimeUnit.SECONDS);
         }
@@ -88,7 +88,7 @@ final class GroupStateMachineTest {
             GroupStateMachine state = state(group);
             CompletableFuture<Void> waiting = propose(state);
             assertThat(term.committed(frame)).isTrue();
-            state.proposalFailed(proposed.get(0), new IOException("the connection has ended"));
+            state.commitFailed(proposed.get(0), new IOException("the connection has ended"));
             assertThat(term.isAbandoned()).isFalse();
             assertThat(waiting).succeedsWithin(30, TimeUnit.SECONDS);
         }

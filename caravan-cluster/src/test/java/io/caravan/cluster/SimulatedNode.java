@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -321,7 +322,7 @@ final class SimulatedNode {
         }
 
         /** Proposes a frame from the flusher, which waits while the simulation continues. */
-        private void propose(byte[] frame, Proposal proposal) {
+        private void propose(byte[] frame, CompletableFuture<Void> commit) {
             committing = true;
             waiting = true;
             proposed = frame;
@@ -338,7 +339,7 @@ final class SimulatedNode {
                 committing = false;
             }
             if (waiting) {
-                proposal.fail(new IOException("this node is no longer the leader"));
+                commit.completeExceptionally(new IOException("this node is no longer the leader"));
             }
         }
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Simulates the end of a term of leadership while the flusher is committing frames. The group has committed some of the
@@ -37,7 +38,7 @@ final class TermInterleavings {
         }
     }
 
-    private void propose(byte[] entry, Proposal proposal) {
+    private void propose(byte[] entry, CompletableFuture<Void> commit) {
         boolean lost = threads.random().nextInt(8) == 0;
         boolean replies = threads.random().nextBoolean();
         threads.thread("Raft", () -> {
@@ -46,7 +47,7 @@ final class TermInterleavings {
                 over = true;
                 // The reply may also be lost, but the node learns of the end of the term.
                 if (replies) {
-                    proposal.fail(new IOException("not committed"));
+                    commit.completeExceptionally(new IOException("not committed"));
                 }
             } else {
                 group.add(ByteBuffer.wrap(entry));

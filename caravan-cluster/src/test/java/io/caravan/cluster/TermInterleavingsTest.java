@@ -21,8 +21,7 @@ final class TermInterleavingsTest {
     Path directory;
 
     private Exploration exploration(SourceEdit... edits) throws Exception {
-        return new Exploration(
-                TermInterleavings.class, List.of(edits), directory, RaftFrameReplicator.class, Proposal.class);
+        return new Exploration(TermInterleavings.class, List.of(edits), directory, RaftFrameReplicator.class);
     }
 
     @Test
@@ -44,7 +43,7 @@ final class TermInterleavingsTest {
     @Test
     @Tag("thorough")
     void detectsAcknowledgmentOfUncommittedFrame() throws Exception {
-        assertFound("pending.fail(why);", "pending.commit();");
+        assertFound("pending.completeExceptionally(why);", "pending.complete(null);");
     }
 
     private void assertFound(String from, String to) throws Exception {
