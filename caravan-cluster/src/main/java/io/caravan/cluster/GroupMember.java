@@ -65,7 +65,7 @@ public final class GroupMember implements AutoCloseable {
                 .setGroup(RaftGroup.valueOf(groupId, firstNodes(config)))
                 .setStateMachine(state)
                 .setProperties(RaftSettings.properties(config))
-                .setParameters(RaftSettings.parameters(config, new RaftRpcGuard.DivisionLog(this::division)))
+                .setParameters(RaftSettings.parameters(config, this::division))
                 .setOption(
                         config.start() == GroupConfig.Start.AGAIN
                                 ? RaftStorage.StartupOption.RECOVER

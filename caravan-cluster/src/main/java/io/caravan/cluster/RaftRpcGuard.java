@@ -46,8 +46,9 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  *       Ratis forgets the members in later entries of the log. A request can be late on a slow node, or on a
  *       connection that the leader has replaced. The node would then vote, and count votes, with earlier members,
  *       until the members change or the node restarts. An append request that only repeats entries before the newest
- *       members therefore reaches Ratis as a heartbeat, without the entries, and an outdated notification without its
- *       members.
+ *       members therefore reaches Ratis as a heartbeat, without the entries, and its reply is completed so that it
+ *       confirms the entries. A request whose first entry is committed passes unchanged, because Ratis itself rejects
+ *       it. An outdated notification reaches Ratis without its members.
  * </ul>
  */
 final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
@@ -60,61 +61,13 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
             Status.INTERNAL.withDescription("the entries are not fsynced after " + FSYNC_SECONDS + " s");
 
     private final Path votes;
-    private final Log log;
-
-    /** The Raft log of this node. */
-    interface Log {
-        /** Returns the index of the last entry that is fsynced. */
-        long fsynced();
-
-        /** Returns the index of the last entry that is committed. */
-        long committed();
-
-        /** Whether the log contains this entry and, after it, the newest members. */
-        boolean hasMembersAfter(TermIndex entry);
-
-        /** Whether members at this index, which the leader of this term has sent, are no longer the newest. */
-        boolean areOutdated(long membersIndex, long leaderTerm);
-    }
-
-    /** The Raft log of a division, which is not looked up before the node serves requests. */
-    record DivisionLog(Supplier<RaftServer.Division> division) implements Log {
-        @Override
-        public long fsynced() {
-            return division.get().getRaftLog().getFlushIndex();
-        }
-
-        @Override
-        public long committed() {
-            return division.get().getRaftLog().getLastCommittedIndex();
-        }
-
-        @Override
-        public boolean hasMembersAfter(TermIndex entry) {
-            RaftServer.Division now = division.get();
-            return entry.getIndex() < now.getRaftConf().getLogEntryIndex()
-                    && now.getRaftLog().contains(entry);
-        }
-
-        @Override
-        public boolean areOutdated(long membersIndex, long leaderTerm) {
-            RaftServer.Division now = division.get();
-            long newest = now.getRaftConf().getLogEntryIndex();
-            return leaderTerm < now.getInfo().getCurrentTerm()
-                    || newest > membersIndex && isCertain(now.getRaftLog(), newest, leaderTerm);
-        }
-
-        /** Whether an entry is committed, or the leader of this term has it because the leader has appended it. */
-        private static boolean isCertain(RaftLog log, long index, long leaderTerm) {
-            TermIndex entry = log.getTermIndex(index);
-            return index <= log.getLastCommittedIndex() || entry != null && entry.getTerm() == leaderTerm;
-        }
-    }
+    /** The node's member of the group, which is not looked up before the node serves requests. */
+    private final Supplier<RaftServer.Division> division;
 
     /** Creates the guard of a node; {@code votes} is the directory that contains the node's votes. */
-    RaftRpcGuard(Path votes, Log log) {
+    RaftRpcGuard(Path votes, Supplier<RaftServer.Division> division) {
         this.votes = votes;
-        this.log = log;
+        this.division = division;
     }
 
     /** Returns the directory that contains a node's votes, within the node's directory for the group. */
@@ -192,12 +145,25 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
      */
     private InstallSnapshotRequestProto withoutEarlierMembers(InstallSnapshotRequestProto notification) {
         long index = notification.getLastRaftConfigurationLogEntryProto().getIndex();
-        return notification.hasLastRaftConfigurationLogEntryProto()
-                        && log.areOutdated(index, notification.getLeaderTerm())
+        return notification.hasLastRaftConfigurationLogEntryProto() && areOutdated(index, notification.getLeaderTerm())
                 ? notification.toBuilder()
                         .clearLastRaftConfigurationLogEntryProto()
                         .build()
                 : notification;
+    }
+
+    /** Whether members at this index, which the leader of this term has sent, are no longer the newest. */
+    private boolean areOutdated(long membersIndex, long leaderTerm) {
+        RaftServer.Division now = division.get();
+        long newest = now.getRaftConf().getLogEntryIndex();
+        return leaderTerm < now.getInfo().getCurrentTerm()
+                || newest > membersIndex && isCertain(now.getRaftLog(), newest, leaderTerm);
+    }
+
+    /** Whether an entry is committed, or the leader of this term has it because the leader has appended it. */
+    private static boolean isCertain(RaftLog log, long index, long leaderTerm) {
+        TermIndex entry = log.getTermIndex(index);
+        return index <= log.getLastCommittedIndex() || entry != null && entry.getTerm() == leaderTerm;
     }
 
     /**
@@ -207,8 +173,12 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
     private AppendEntriesRequestProto withoutRepetition(
             AppendEntriesRequestProto request, Map<Long, Long> repetitions) {
         TermIndex last = TermIndex.valueOf(request.getEntries(request.getEntriesCount() - 1));
+        RaftServer.Division now = division.get();
+        boolean membersFollow = last.getIndex() < now.getRaftConf().getLogEntryIndex();
         // An entry is in two logs only if all entries before it are also the same.
-        if (log.hasMembersAfter(last) && request.getEntries(0).getIndex() > log.committed()) {
+        if (membersFollow
+                && now.getRaftLog().contains(last)
+                && request.getEntries(0).getIndex() > now.getRaftLog().getLastCommittedIndex()) {
             repetitions.put(request.getServerRequest().getCallId(), last.getIndex());
             return request.toBuilder()
                     .clearEntries()
@@ -244,7 +214,8 @@ final class RaftRpcGuard implements GrpcServices.Customizer, ServerInterceptor {
      */
     private boolean isFsynced(AppendEntriesReplyProto reply) {
         long start = System.nanoTime();
-        while (reply.getResult() == AppendResult.SUCCESS && log.fsynced() < reply.getMatchIndex()) {
+        while (reply.getResult() == AppendResult.SUCCESS
+                && division.get().getRaftLog().getFlushIndex() < reply.getMatchIndex()) {
             if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(FSYNC_SECONDS)) {
                 return false;
             }

@@ -3,6 +3,7 @@ package io.caravan.cluster;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
@@ -15,6 +16,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
@@ -114,9 +116,9 @@ final class RaftSettings {
     }
 
     /** Returns the parameters with which a node's Raft server starts. */
-    static Parameters parameters(GroupConfig config, RaftRpcGuard.Log log) {
+    static Parameters parameters(GroupConfig config, Supplier<RaftServer.Division> division) {
         Parameters parameters = parameters(config.tls());
-        GrpcConfigKeys.Server.setServicesCustomizer(parameters, new RaftRpcGuard(RaftRpcGuard.votes(config), log));
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, new RaftRpcGuard(RaftRpcGuard.votes(config), division));
         return parameters;
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.testing.Crew;
 import io.caravan.testing.LongTimeout;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +36,7 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.grpc.RaftServerProtocolServiceGrpc;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.io.grpc.ManagedChannel;
@@ -75,36 +77,30 @@ final class RaftRpcGuardTest {
                 .build();
     }
 
-    /** Returns a log without members. */
-    private static RaftRpcGuard.Log log(LongSupplier fsynced) {
-        return new RaftRpcGuard.Log() {
-            @Override
-            public long fsynced() {
-                return fsynced.getAsLong();
-            }
+    /** Returns a division whose log has no members. */
+    private static RaftServer.Division division(LongSupplier fsynced) {
+        return stub(RaftServer.Division.class, fsynced);
+    }
 
-            @Override
-            public long committed() {
-                return -1;
-            }
-
-            @Override
-            public boolean hasMembersAfter(TermIndex entry) {
-                return false;
-            }
-
-            @Override
-            public boolean areOutdated(long membersIndex, long leaderTerm) {
-                return false;
-            }
-        };
+    /** Returns an object whose methods return other such objects, the index of the last fsynced entry, -1, or false. */
+    private static <T> T stub(Class<T> type, LongSupplier fsynced) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> {
+                    Class<?> returned = method.getReturnType();
+                    return method.getName().equals("getFlushIndex")
+                            ? fsynced.getAsLong()
+                            : returned == long.class
+                                    ? -1L
+                                    : returned == boolean.class ? false : stub(returned, fsynced);
+                }));
     }
 
     private void send(Object message) {
-        new RaftRpcGuard(currentDirectory, log(fsynced)).interceptCall(new Call(), new Metadata(), (call, headers) -> {
-            call.sendMessage(message);
-            return new ServerCall.Listener<>() {};
-        });
+        new RaftRpcGuard(currentDirectory, () -> division(fsynced))
+                .interceptCall(new Call(), new Metadata(), (call, headers) -> {
+                    call.sendMessage(message);
+                    return new ServerCall.Listener<>() {};
+                });
     }
 
     @Test
@@ -163,7 +159,7 @@ final class RaftRpcGuardTest {
     void nodeInstallsGuard() throws IOException {
         try (Group group = new Group(directory)) {
             GroupConfig config = group.config("a", GroupConfig.Start.CREATE);
-            Parameters parameters = RaftSettings.parameters(config, log(() -> 0));
+            Parameters parameters = RaftSettings.parameters(config, () -> division(() -> 0));
             assertThat(GrpcConfigKeys.Server.servicesCustomizer(parameters)).isInstanceOf(RaftRpcGuard.class);
         }
     }
@@ -258,7 +254,7 @@ final class RaftRpcGuardTest {
     void heartbeatDoesNotWaitForAppendRequest() {
         CompletableFuture<Void> append = new CompletableFuture<>();
         CompletableFuture<Void> heartbeat = new CompletableFuture<>();
-        RaftRpcGuard guard = new RaftRpcGuard(currentDirectory, log(fsynced));
+        RaftRpcGuard guard = new RaftRpcGuard(currentDirectory, () -> division(fsynced));
         ServerCall.Listener<Object> requests =
                 guard.interceptCall(new Call(), new Metadata(), (call, headers) -> new ServerCall.Listener<>() {
                     @Override
