@@ -44,11 +44,14 @@ final class KeyExistence {
      * Trims values for a Redis command. If no value is left, the document no longer exists for Redis commands, so its
      * expiry is also removed. Otherwise, a list that begins with the next appended value would inherit the old expiry.
      */
-    static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
+    static void trim(EditedDocument document, long firstKept) {
         document.trimTo(firstKept);
-        if (firstKept >= before.nextSequence()
-                && before.attributes().expiresAtMillis().isPresent()) {
-            document.attributes(before.attributes().withoutExpiry());
+        // The trim has changed the attributes of a fork: they contain the sequence of its first shared value.
+        DocumentInfo after = document.info();
+        if (after != null
+                && after.count() == 0
+                && after.attributes().expiresAtMillis().isPresent()) {
+            document.attributes(after.attributes().withoutExpiry());
         }
     }
 }

@@ -95,7 +95,7 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
         return document -> {
             DocumentInfo info = KeyExistence.of(document::info);
             if (info != null) {
-                KeyExistence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
+                KeyExistence.trim(document, info.firstSequence() + range.headTrim(info.count()));
             }
             return Reply.OK;
         };
@@ -177,7 +177,7 @@ record ListCommands(DocumentService documents, Executor readers, long maxBytes, 
         long end = info.firstSequence() + Math.min(count, info.count());
         List<byte[]> values = document.values(new SequenceRange(info.firstSequence(), end));
         if (count > 0) {
-            KeyExistence.trim(document, info, end);
+            KeyExistence.trim(document, end);
         }
         return values;
     }

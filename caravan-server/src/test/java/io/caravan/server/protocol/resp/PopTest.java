@@ -7,6 +7,7 @@ import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.app.TestDocuments;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.ForwardingListStore;
@@ -51,6 +52,27 @@ class PopTest extends RespTestBase {
         fails("ERR value is out of range", "LPOP", "k", "-1");
         fails("ERR wrong number of arguments for 'lpop'", "LPOP", "k", "1", "2");
         assertThat(client.call("CARAVAN.INFO", "k")).contains("$first, :5, $next, :5, ");
+    }
+
+    /** A trim of shared values changes only the attributes of the fork, as does the end of the expiry. */
+    @Test
+    void removesSharedValuesOfExpiringForkOnce() throws IOException {
+        client.call("RPUSH", "source", "a", "b", "c");
+        List<List<String>> removals = List.of(
+                List.of("LPOP", "fork", "2"), List.of("LTRIM", "fork", "1", "0"), List.of("BLPOP", "fork", "0"));
+        for (List<String> removal : removals) {
+            TestDocuments.fork(
+                    fixture.documents, "source", "fork", removal.get(0).equals("BLPOP") ? 1 : 2);
+            replies(":1", "EXPIRE", "fork", "1000");
+            client.call(removal.toArray(String[]::new));
+            replies(":0", "LLEN", "fork");
+            replies("null", "LPOP", "fork");
+            client.call("RPUSH", "fork", "d");
+            replies(":-1", "TTL", "fork");
+            replies("[$d]", "LRANGE", "fork", "0", "-1");
+            replies(":1", "DEL", "fork");
+        }
+        replies("[$a, $b, $c]", "LRANGE", "source", "0", "-1");
     }
 
     @Test
