@@ -133,13 +133,17 @@ public final class Prefetch {
         return copies.getOrDefault(wanted, List.of());
     }
 
-    /** Counts values that the write reads; throws {@link IllegalArgumentException} above the limit. */
+    /**
+     * Counts values that the write reads; throws {@link IllegalArgumentException} above the limit. Only a write that
+     * reads a single value may exceed the limit.
+     */
     void read(List<byte[]> values) {
         for (byte[] value : values) {
+            boolean only = requestedBytes == 0;
             requestedBytes += value.length + VALUE_OVERHEAD_BYTES;
-        }
-        if (requestedBytes > maxBytes && values.size() > 1) {
-            throw tooMuch();
+            if (requestedBytes > maxBytes && !only) {
+                throw tooMuch();
+            }
         }
     }
 

@@ -9,6 +9,7 @@ import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.app.IgnoredOutcome;
+import io.caravan.server.app.ServerFixture;
 import io.caravan.server.app.TestDocuments;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.security.Authenticator;
@@ -92,6 +93,21 @@ class TransactionTest extends RespTestBase {
                         + " +none, :1, [$new]]",
                 "EXEC");
         replies("[$new]", "LRANGE", "k", "0", "-1");
+    }
+
+    /** One command may read a value of any length, but the reply contains the values of all commands. */
+    @Test
+    void singleValuesOverReplyLimitAreRejected() throws IOException {
+        String value = "v".repeat(ServerFixture.MAX_WORD_BYTES);
+        client.call("RPUSH", "stored", value);
+        for (String name : List.of("stored", "appended")) {
+            replies("+OK", "MULTI");
+            queue("RPUSH", "appended", value);
+            queue("LINDEX", name, "0");
+            queue("LINDEX", name, "0");
+            fails("ERR the values of the reply take more than 2097152 bytes", "EXEC");
+        }
+        replies(":0", "LLEN", "appended");
     }
 
     /** A transaction's reply must include values appended during its read, because the transaction deletes them. */
