@@ -21,6 +21,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the {@code dump} command on the files of a store. */
 @Timeout(60)
@@ -82,6 +84,20 @@ class DumpCommandTest {
             assertThat(value.get("sequence").asLong()).isOne();
             assertThat(value.get("in").asText()).isEqualTo("heap");
         });
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, 1_000_000_000_000_000_000L, Long.MAX_VALUE, Long.MIN_VALUE})
+    void dumpPrintsListWithAnyId(long id) throws IOException {
+        try (ListStore store = open()) {
+            store.append(id, "one".getBytes(UTF_8)).join();
+        }
+        run("dump", "--", String.valueOf(id)).exits(0);
+        assertThat(lines("value")).singleElement().satisfies(value -> {
+            assertThat(value.get("list").asLong()).isEqualTo(id);
+            assertThat(value.get("value").asText()).isEqualTo("one");
+        });
+        run("dump", "9223372036854775808").exits(2, "name a list by its number");
     }
 
     private void damageLog() throws IOException {

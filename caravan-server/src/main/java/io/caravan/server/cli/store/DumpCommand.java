@@ -114,7 +114,14 @@ public final class DumpCommand extends StoreCommand implements ReadOnly {
             // A shard may never have contained a document.
             return false;
         }
-        check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");
-        return contents.readList(Long.parseLong(wanted), printer);
+        return contents.readList(listId(wanted), printer);
+    }
+
+    private long listId(String wanted) {
+        try {
+            return Long.parseLong(wanted);
+        } catch (NumberFormatException noNumber) {
+            throw misused("no server has written this store: name a list by its number");
+        }
     }
 }
