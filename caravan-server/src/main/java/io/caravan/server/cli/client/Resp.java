@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ public final class Resp {
 
     private static final int MAX_DEPTH = 16;
     private static final byte[] LINE_END = {'\r', '\n'};
-    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]{1,18}");
+    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
 
     private final InputStream in;
     private final Function<String, RuntimeException> rejection;
@@ -169,7 +170,8 @@ public final class Resp {
     }
 
     private @Nullable Object map(long count, int depth) throws IOException {
-        Object list = list(2 * count, depth);
+        // A map with too many entries is rejected as a list with too many elements.
+        Object list = list(2 * Math.min(count, maxElements), depth);
         if (!(list instanceof List<?> elements)) {
             return list;
         }
@@ -218,9 +220,15 @@ public final class Resp {
     }
 
     static long number(String line) throws IOException {
-        if (!NUMBER.matcher(line).matches()) {
-            throw new ProtocolException("'" + line + "' is not a number");
+        return parse(line).orElseThrow(() -> new ProtocolException("'" + line + "' is not a 64-bit number"));
+    }
+
+    /** Returns the number with these decimal digits; empty if there is none, or it does not fit a {@code long}. */
+    public static OptionalLong parse(String digits) {
+        try {
+            return NUMBER.matcher(digits).matches() ? OptionalLong.of(Long.parseLong(digits)) : OptionalLong.empty();
+        } catch (NumberFormatException tooLarge) {
+            return OptionalLong.empty();
         }
-        return Long.parseLong(line);
     }
 }

@@ -92,8 +92,7 @@ public record ServerInfo(Map<String, Map<String, String>> sections) {
 
     /** Returns an integer statistic; empty if it is absent. */
     public OptionalLong number(String name) {
-        String value = text(name);
-        return value.matches("-?[0-9]{1,18}") ? OptionalLong.of(Long.parseLong(value)) : OptionalLong.empty();
+        return Resp.parse(text(name));
     }
 
     /** Returns an integer statistic; 0 if it is absent. */

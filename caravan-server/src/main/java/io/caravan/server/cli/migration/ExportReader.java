@@ -198,9 +198,9 @@ final class ExportReader {
     }
 
     private long number(List<?> record, int index) throws IOException {
-        String digits = new String(bytes(record, index), US_ASCII);
-        require(digits.matches("[0-9]{1,18}"), "has a number that is none");
-        return Long.parseLong(digits);
+        long number = Resp.parse(new String(bytes(record, index), US_ASCII)).orElse(-1);
+        require(number >= 0, "has a number that is none");
+        return number;
     }
 
     private byte[] bytes(List<?> record, int index) throws IOException {

@@ -6,6 +6,7 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.DocumentClient.Description;
 import io.caravan.server.cli.client.HttpLink;
 import io.caravan.server.cli.client.HttpLink.Response;
+import io.caravan.server.cli.client.Resp;
 import io.caravan.server.cli.client.Retries;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.protocol.http.StreamHeaders;
@@ -39,7 +40,6 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
     private static final int MAX_QUOTED_CHARS = 200;
     private static final int MAX_BLOCK_BYTES = 256 * 1024;
     private static final String START = "-1";
-    private static final String NUMBER = "[0-9]{1,18}";
     private static final String TYPE = "[ -~]{1,256}";
     private static final String CLOSED = "closed";
     private static final int OK = 200;
@@ -66,8 +66,9 @@ record StreamSource(HttpLink link, int maxValueBytes, Retries retries) {
         if (expires != null) {
             attributes.put(Importer.EXPIRES, millis(expires));
         } else if (ttl != null) {
-            require(ttl.matches(NUMBER), StreamHeaders.TTL, ttl);
-            attributes.put("ttl", Long.parseLong(ttl));
+            long seconds = Resp.parse(ttl).orElse(-1);
+            require(seconds >= 0, StreamHeaders.TTL, ttl);
+            attributes.put("ttl", seconds);
         }
         if (flag(response, StreamHeaders.CLOSED)) {
             attributes.put(CLOSED, new byte[0]);

@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.net.ProtocolException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that a reader of RESP limits the memory of a value. */
+/** Tests the numbers that a reader of RESP accepts, and that it limits the memory of a value. */
 class RespTest {
     private static final int MAX_ELEMENTS = 4;
     private static final int MAX_BYTES = 40;
@@ -22,6 +24,29 @@ class RespTest {
 
     private static String text(int length) {
         return "$" + length + "\r\n" + "x".repeat(length) + "\r\n";
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, 999_999_999_999_999_999L, 1_000_000_000_000_000_000L, Long.MAX_VALUE, Long.MIN_VALUE})
+    void readsEveryNumber(long number) throws IOException {
+        assertThat(reader(":" + number + "\r\n").value()).isEqualTo(number);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9223372036854775808", "-9223372036854775809", "10000000000000000000", "1e3", "", "-"})
+    void rejectsWhatIsNoNumber(String number) {
+        assertThatThrownBy(() -> reader(":" + number + "\r\n").value())
+                .isInstanceOf(ProtocolException.class)
+                .hasMessageContaining("'" + number + "' is not a 64-bit number");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {3, 1L << 62, Long.MAX_VALUE})
+    void limitsEntriesOfMap(long entries) {
+        assertThatThrownBy(
+                        () -> reader("%" + entries + "\r\n" + "_\r\n".repeat(9)).value())
+                .isInstanceOf(ProtocolException.class)
+                .hasMessageContaining("4 elements");
     }
 
     @Test

@@ -156,6 +156,31 @@ class ExportImportTest {
         assertThat(importing(to, past).out()).isEqualTo("imported 0 documents, 0 values, 0 B; 1 had expired\n");
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {999_999_999_999_999_999L, 1_000_000_000_000_000_000L, Long.MAX_VALUE})
+    void documentMayExpireAtAnyTime(long millis) {
+        ok(from, "append", "d", "v");
+        ok(from, "append", "other", "v");
+        try (Jedis client = from.jedis()) {
+            assertThat(client.pexpireAt("d", millis)).isOne();
+        }
+        assertThat(ok(from, "stat", "d").out()).contains("expires-at-ms: " + millis + "\n");
+        ok(from, "export", "--out", path("all"));
+        assertThat(ok(to, "import", path("all")).out()).startsWith("imported 2 documents");
+        same("d", "other");
+        assertThat(ok(from, "copy", "--to", to.address(), "--json").out()).contains("\"already\":2,");
+        ok(from, "move", "--prefix", "", "--to", to.address());
+        assertThat(ok(to, "stat", "d").out()).contains("expires-at-ms: " + millis + "\n");
+    }
+
+    @Test
+    void importRejectsNumberAboveLong() {
+        byte[] export = new String(export(Map.of("expires", Long.MAX_VALUE), "d", 0), UTF_8)
+                .replace(String.valueOf(Long.MAX_VALUE), "9223372036854775808")
+                .getBytes(UTF_8);
+        importing(to, export).exits(1, "the export is damaged", "has a number that is none");
+    }
+
     @Test
     void existingDocumentIsRejectedSkippedOrReplaced() {
         fill();

@@ -100,12 +100,12 @@ class StreamSourceTest {
 
     @Test
     void readsAttributesFromHeaders() throws IOException {
-        try (FakeStreams fake = new FakeStreams(
-                request -> Response.of("Content-Type: text/a; b=c\r\nStream-TTL: 60\r\nStream-Closed: true\r\n", ""))) {
+        try (FakeStreams fake = new FakeStreams(request -> Response.of(
+                "Content-Type: text/a; b=c\r\nStream-TTL: 9223372036854775807\r\nStream-Closed: true\r\n", ""))) {
             Description head = source(fake, Duration.ofSeconds(60)).describe(NAME);
             assertThat(Importer.contentType(head)).isEqualTo("text/a; b=c");
             assertThat(StreamSource.isClosed(head)).isTrue();
-            assertThat(head.attributes()).containsEntry("ttl", 60L).doesNotContainKey("expires");
+            assertThat(head.attributes()).containsEntry("ttl", Long.MAX_VALUE).doesNotContainKey("expires");
         }
         try (FakeStreams fake =
                 new FakeStreams(request -> Response.of(TEXT + "Stream-Expires-At: 1970-01-01T00:00:01Z\r\n", ""))) {
@@ -232,7 +232,10 @@ class StreamSourceTest {
         assertRejected("", Response.of("", ""), "without the header Content-Type");
         assertRejected(
                 TEXT, Response.of(TEXT + "Stream-Up-To-Date: true\r\n", "a"), "without the header Stream-Next-Offset");
-        assertRejected(TEXT + "Stream-TTL: -1\r\n", Response.of("", ""), "invalid header: Stream-TTL: -1");
+        for (String ttl : List.of("-1", "9223372036854775808", "soon")) {
+            assertRejected(
+                    TEXT + "Stream-TTL: " + ttl + "\r\n", Response.of("", ""), "invalid header: Stream-TTL: " + ttl);
+        }
         assertRejected(
                 TEXT + "Stream-Expires-At: soon\r\n", Response.of("", ""), "invalid header: Stream-Expires-At: soon");
         assertRejected(

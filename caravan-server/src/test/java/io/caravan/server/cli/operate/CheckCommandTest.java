@@ -176,6 +176,15 @@ class CheckCommandTest {
         assertThat(judge(statistic).status()).isEqualTo(expected);
     }
 
+    /** Some network file systems report the largest possible size. */
+    @ParameterizedTest
+    @CsvSource({"9223372036854775807, OK", "1000000000000000000, WARNING", "400000000000000000, CRITICAL"})
+    void gradesSpaceOfHugeFileSystem(long free, Status expected) {
+        assertThat(judge("disk_free_bytes:" + free + "\r\ndisk_total_bytes:" + Long.MAX_VALUE)
+                        .status())
+                .isEqualTo(expected);
+    }
+
     @ParameterizedTest
     @CsvSource({"50, OK", "10, OK", "3, CRITICAL"})
     void equalLimitsHaveNoWarning(int free, Status expected) {
