@@ -324,4 +324,14 @@ class MainTest {
         run("verify", directory.resolve("absent").toString()).exits(1);
         assertThat(last.err()).startsWith("caravan: ");
     }
+
+    @Test
+    void verifyContinuesAfterMissingShard() throws IOException {
+        Path data = directory.resolve("s");
+        SmallFiles.make(data, 3);
+        Files.move(data.resolve("shard-1"), directory.resolve("elsewhere"));
+        run("verify", data.toString()).exits(1, "shard-1");
+        assertThat(last.err().lines()).hasSize(1);
+        assertThat(last.out()).contains("shard-0 is clean: ", "shard-2 is clean: ");
+    }
 }

@@ -6,6 +6,7 @@ import io.caravan.Shards;
 import io.caravan.StoreLockedException;
 import io.caravan.VerifyReport;
 import io.caravan.cluster.GroupMember;
+import io.caravan.io.FileStorage;
 import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -33,11 +34,23 @@ public final class VerifyCommand extends StoreCommand {
     @Override
     protected void run(Output output) throws IOException {
         for (Path store : Shards.directories(directory())) {
-            if (!verify(store, output)) {
+            if (!isClean(store, output)) {
                 exitWith(DAMAGED);
             }
         }
         output.flush();
+    }
+
+    /** Whether a store, or a shard, is clean. Reports a problem instead of throwing it, for the other shards. */
+    private boolean isClean(Path store, Output output) {
+        try {
+            return verify(store, output);
+        } catch (CaravanException unreadable) {
+            printMessage(String.valueOf(unreadable.getMessage()));
+        } catch (IOException unreadable) {
+            printMessage(FileStorage.problem(unreadable));
+        }
+        return false;
     }
 
     /** Verifies a store, or one shard of it, and returns whether it is clean. */
