@@ -35,16 +35,21 @@ final class StoreReport {
 
     /** Adds descriptions of the files of a store, or of each of its shards, and the results of verifying them. */
     static void report(SupportFile file, Path directory, VerifyReport.Progress progress) {
+        List<Path> shards;
         try {
-            List<Path> shards = Shards.directories(directory);
-            for (Path shard : shards) {
-                String part = shards.size() == 1 ? "store" : "store/" + shard.getFileName();
-                report(file, shard, part, progress);
-            }
+            shards = Shards.directories(directory);
         } catch (CaravanException damaged) {
             file.missing("store", "the file with the number of shards cannot be read");
-        } catch (IOException unreadable) {
-            file.missing("store", "--store is not a directory that this user may read");
+            return;
+        }
+        for (Path shard : shards) {
+            boolean only = shards.size() == 1;
+            String part = only ? "store" : "store/" + shard.getFileName();
+            try {
+                report(file, shard, part, progress);
+            } catch (IOException unreadable) {
+                file.missing(part, (only ? "--store" : "it") + " is not a directory that this user may read");
+            }
         }
     }
 

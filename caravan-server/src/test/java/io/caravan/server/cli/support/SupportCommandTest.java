@@ -126,6 +126,18 @@ class SupportCommandTest {
     }
 
     @Test
+    void describesOtherShardsIfOneIsMissing() throws IOException {
+        Path store = directory.resolve("store");
+        SmallFiles.make(store, 3);
+        Files.move(store.resolve("shard-1"), directory.resolve("elsewhere"));
+        CommandRun run = run("--store", store.toString()).exits(3);
+        assertThat(run.out()).contains("not available: store/shard-1: it is not a directory that this user may read");
+        assertThat(SupportParts.in(out()).parts())
+                .containsKeys("store/shard-0/verify.json", "store/shard-2/verify.json")
+                .doesNotContainKey("store/shard-1/files.json");
+    }
+
+    @Test
     void hidesNameOfForeignFile() throws IOException {
         Path store = directory.resolve("store");
         SmallFiles.open(store).close();
