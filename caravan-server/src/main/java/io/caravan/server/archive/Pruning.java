@@ -41,6 +41,7 @@ public final class Pruning {
     private long forgotten;
     private long bytes;
     private long waiting;
+    private long undeletable;
     private long problems;
 
     /**
@@ -99,7 +100,7 @@ public final class Pruning {
             });
             pipeline.finish();
         }
-        return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, problems);
+        return new PruneReport(documents, generations, leftovers, forgotten, bytes, waiting, undeletable, problems);
     }
 
     private void report(DocumentPruner pruned) {
@@ -113,6 +114,7 @@ public final class Pruning {
             listener.removed(removal);
         }
         waiting += pruned.waiting;
+        undeletable += pruned.undeletable ? 1 : 0;
         String problem = pruned.problem;
         if (problem != null) {
             problems++;
@@ -154,6 +156,8 @@ public final class Pruning {
      * @param forgotten documents that are removed entirely, because they were deleted long ago
      * @param bytes the total size of the removed objects
      * @param waiting snapshots that no manifest names, but that stay because a server may be about to commit them
+     * @param undeletable manifests of documents that were deleted long ago, but that stay because the object store does
+     *     not support conditional deletions
      * @param problems documents that could not be pruned
      */
     public record PruneReport(
@@ -163,6 +167,7 @@ public final class Pruning {
             long forgotten,
             long bytes,
             long waiting,
+            long undeletable,
             long problems) {}
 
     /**
@@ -219,6 +224,8 @@ public final class Pruning {
         final Map<String, Removal> removals = new LinkedHashMap<>();
         /** The number of snapshots that no manifest names, but that a server may still commit. */
         private long waiting;
+        /** Whether the manifest would have been removed if the object store supported conditional deletions. */
+        private boolean undeletable;
         /** The reason why the name could not be pruned; null if there was no problem. */
         private @Nullable String problem;
 
@@ -265,8 +272,11 @@ public final class Pruning {
             boolean expired = policy.expired(manifest, nowMillis);
             KeptManifest rest = removeGenerations(kept, expired ? List.of() : policy.kept(manifest, nowMillis));
             removeLeftovers(manifest);
-            if (expired && waiting == 0 && (dryRun || objects.deleteIf(listed.manifestKey(), rest.tag()))) {
-                add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
+            if (expired && waiting == 0) {
+                undeletable = !dryRun && !objects.deleteIf(listed.manifestKey(), rest.tag());
+                if (!undeletable) {
+                    add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
+                }
             }
         }
 

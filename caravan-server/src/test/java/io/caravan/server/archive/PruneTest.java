@@ -15,7 +15,9 @@ import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.ForwardingObjectStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -49,7 +51,7 @@ class PruneTest {
         return prune(objects.client());
     }
 
-    private PruneReport prune(MemoryObjectStore client) {
+    private PruneReport prune(ObjectStore client) {
         record = new PruneRecord();
         return new Pruning(Archive.open(client), POLICY, millis.get(), false, record).run(2);
     }
@@ -228,6 +230,24 @@ class PruneTest {
         PruneReport report = prune();
         assertThat(report.forgotten()).isOne();
         assertThat(report.leftovers()).isOne();
+        assertThat(objects.keys("")).containsExactly(ArchiveKeys.ROOT);
+    }
+
+    @Test
+    void reportsManifestThatCannotBeDeletedOnCondition() {
+        Archiving.archive(archive, state(1, START));
+        Archiving.delete(archive, state(1, START));
+        millis.addAndGet(40 * DAY);
+        PruneReport report = prune(new ForwardingObjectStore(objects.client()) {
+            @Override
+            public boolean deleteIf(String key, String tag) {
+                return false;
+            }
+        });
+        assertThat(report.forgotten()).isZero();
+        assertThat(report.undeletable()).isOne();
+        assertThat(objects.keys("")).contains(ArchiveKeys.MANIFESTS + "a");
+        assertThat(prune().undeletable()).isZero();
         assertThat(objects.keys("")).containsExactly(ArchiveKeys.ROOT);
     }
 

@@ -126,7 +126,7 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
             };
             report = new Pruning(archive, name -> policy, System.currentTimeMillis(), dryRun, listener).run(jobs());
         }
-        output.print(describe(report), Output.fields("dryRun", dryRun, report));
+        output.print(describe(report, dryRun), Output.fields("dryRun", dryRun, report));
         if (keepsAllGenerations()) {
             printMessage("no generations are selected: use --keep, --keep-days and --keep-daily to select old ones");
         }
@@ -153,13 +153,18 @@ final class ArchivePruneCommand extends ArchiveCommand.Subcommand {
                         removal.bytes()));
     }
 
-    private String describe(PruneReport report) {
+    static String describe(PruneReport report, boolean dryRun) {
         return (dryRun ? "would remove " : "removed ") + count(report.generations(), "generation") + ", "
                 + count(report.leftovers(), "leftover") + " and " + count(report.forgotten(), "deleted document")
                 + ", " + size(report.bytes()) + ", of " + count(report.documents(), "document")
                 + (report.waiting() == 0
                         ? ""
                         : "\n" + count(report.waiting(), "snapshot") + " without a manifest may still be committed by a"
-                                + " server; a later run checks them again");
+                                + " server; a later run checks them again")
+                + (report.undeletable() == 0
+                        ? ""
+                        : "\n" + count(report.undeletable(), "manifest") + " of documents that were deleted stay,"
+                                + " because the service does not support conditional deletions, or does not permit"
+                                + " deletions");
     }
 }

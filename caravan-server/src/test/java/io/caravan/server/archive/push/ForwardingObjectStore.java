@@ -6,10 +6,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An object store that forwards all calls to another object store. Tests override some of them. */
-class ForwardingObjectStore implements ObjectStore {
+public class ForwardingObjectStore implements ObjectStore {
     private final ObjectStore store;
 
-    ForwardingObjectStore(ObjectStore store) {
+    public ForwardingObjectStore(ObjectStore store) {
         this.store = store;
     }
 

@@ -9,6 +9,7 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.FileObjectStore;
 import io.caravan.server.archive.object.ObjectStore;
@@ -262,6 +263,14 @@ class ArchiveCommandsTest {
         run("verify").exits(0);
         run("prune --keep 1 --keep-days 25 --keep-daily 0 --retain 30 --json").exits(0);
         assertThat(out().lines()).singleElement().asString().contains("\"generations\":0");
+    }
+
+    @Test
+    void pruneDescribesManifestsThatStay() {
+        assertThat(ArchivePruneCommand.describe(new PruneReport(3, 0, 0, 0, 0, 0, 2, 0), false))
+                .isEqualTo("removed 0 generations, 0 leftovers and 0 deleted documents, 0 B, of 3 documents\n"
+                        + "2 manifests of documents that were deleted stay, because the service does not support"
+                        + " conditional deletions, or does not permit deletions");
     }
 
     @Test
