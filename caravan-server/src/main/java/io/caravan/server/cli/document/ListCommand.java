@@ -14,7 +14,8 @@ import picocli.CommandLine.Option;
         name = "ls",
         description = "Prints the names of the documents that the user may read, in no particular order. In a"
                 + " cluster with several Raft groups, lists the documents of all groups. Documents that are created"
-                + " or deleted while the command runs may be missing.",
+                + " or deleted while the command runs may be missing. A name may contain line feeds: scripts that"
+                + " must tell names apart use --json, which prints one name on each line.",
         footer = {"  caravan ls", "  caravan ls --match 'letters/*' | head -20", "  caravan ls --json"})
 public final class ListCommand extends ClientCommand implements ReadOnly {
     @Option(

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
         description = "Deletes documents with all their values, without confirmation, and prints the number of"
                 + " deleted documents. The server deletes all existing documents in one write, or none of them. If"
                 + " some documents do not exist, the command reports them and exits with 3.",
-        footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
+        footer = {"  caravan rm letters/1", "  caravan rm drafts/1 drafts/2 --json"})
 public final class RemoveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", converter = NameConverter.class, arity = "1..*", description = "The documents.")
     private List<String> names;
